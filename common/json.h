@@ -1,0 +1,22 @@
+/*  json - values to JSON text and back; JSON exists only at the edges.
+ *
+ *  Our own reader, because neither library of the distribution reads what a value can hold: jansson
+ *  refuses integers from 2^63 on, json-c lets the last of two equal keys win in silence. jansson is the
+ *  oracle in the tests.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_JSON_H
+#define AG_JSON_H
+#include "common/value.h"
+
+//  Read one JSON text (RFC 8259) into out as one normal value. Refused with line and column: anything
+//  that follows it, duplicate keys, lone surrogates, depth over AG_DEPTH, integers outside
+//  -2^63..2^64-1, numbers that are not finite as a double. 1 is an integer, 1.0 and 1e0 are floats.
+int ag_json_read (struct ag_str text, struct ag_buf *out, struct ag_err *err);
+
+enum ag_json_style { AG_JSON_LINE, AG_JSON_PRETTY };
+
+//  Append value as JSON text: key order kept, non-ASCII as UTF-8, floats in the shortest form that reads
+//  back equal and always with a point or exponent, msgpack bin as text when it is UTF-8, else hex.
+void ag_json_write (struct ag_str value, enum ag_json_style style, struct ag_buf *out);
+#endif
