@@ -1,0 +1,64 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/omap.h"
+
+#include <string.h>
+
+static int
+compare (const struct ag_entry *a, const struct ag_entry *b)
+{
+    return ag_str_cmp (a->key, b->key);
+}
+
+RB_GENERATE_INTERNAL (ag_omap, ag_entry, link, compare, static __attribute__ ((unused)))
+
+size_t
+ag_entry_size (struct ag_str key, struct ag_str value)
+{
+    return sizeof (struct ag_entry) + key.n + value.n;
+}
+
+struct ag_entry *
+ag_entry_make (void *memory, struct ag_str key, struct ag_str value)
+{
+    struct ag_entry *entry = memory;
+    char *bytes = (char *)(entry + 1);
+    if (key.n)
+        memcpy (bytes, key.p, key.n);
+    if (value.n)
+        memcpy (bytes + key.n, value.p, value.n);
+    entry->key = (struct ag_str){bytes, key.n};
+    entry->value = (struct ag_str){value.p ? bytes + key.n : NULL, value.n};
+    return entry;
+}
+
+struct ag_entry *
+ag_omap_insert (struct ag_omap *self, struct ag_entry *entry)
+{
+    return RB_INSERT (ag_omap, self, entry);
+}
+
+void
+ag_omap_remove (struct ag_omap *self, struct ag_entry *entry)
+{
+    RB_REMOVE (ag_omap, self, entry);
+}
+
+struct ag_entry *
+ag_omap_find (struct ag_omap *self, struct ag_str key)
+{
+    struct ag_entry wanted = {.key = key};
+    return RB_FIND (ag_omap, self, &wanted);
+}
+
+struct ag_entry *
+ag_omap_seek (struct ag_omap *self, struct ag_str key)
+{
+    struct ag_entry wanted = {.key = key};
+    return RB_NFIND (ag_omap, self, &wanted);
+}
+
+struct ag_entry *
+ag_omap_next (struct ag_entry *entry)
+{
+    return RB_NEXT (ag_omap, NULL, entry);
+}
