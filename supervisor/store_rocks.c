@@ -1,0 +1,392 @@
+//  The store on RocksDB. Debian's build has its assertions on, and an assertion there ends this process;
+//  what keeps away from them stands beside the options and in `write_all`.
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/store_impl.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <rocksdb/c.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum {
+    MIB = 1 << 20,
+    BUFFER_BYTES = 16 * MIB,  //  of one column family before it is flushed
+    BUFFERS_BYTES = 64 * MIB, //  of all of them together
+    CACHE_BYTES = 48 * MIB,   //  blocks, indexes and filters
+    WAL_BYTES = 64 * MIB,
+    LOG_BYTES = 1 * MIB,
+    LOG_FILES = 5,
+    LOG_LEVEL_FATAL = 4,
+    OPEN_FILES = 256,
+    BLOOM_BITS = 10,
+};
+
+//  Column families; a bloom filter for those that are mostly asked for what is not there.
+static const char *const family[AG_TABLES] = {
+    [AG_META] = "default", [AG_EVENT] = "event", [AG_VERSION] = "version",
+    [AG_TIP] = "tip",      [AG_INDEX] = "index", [AG_BLOB] = "blob",
+};
+static const bool bloom[AG_TABLES] = {[AG_META] = true, [AG_TIP] = true, [AG_BLOB] = true};
+
+static const struct ag_str identity_key = {"\0identity", 9}, epoch_key = {"\0epoch", 6};
+
+struct rocks {
+    struct ag_store base;
+    char *dir;
+    rocksdb_cache_t *cache;
+    rocksdb_options_t *options[AG_TABLES];
+    rocksdb_readoptions_t *read;
+    rocksdb_writeoptions_t *write;
+    rocksdb_t *db; //  NULL: dead until it is opened again
+    rocksdb_column_family_handle_t *table[AG_TABLES];
+};
+
+struct rocks_scan {
+    struct ag_scan base;
+    rocksdb_readoptions_t *read;
+    rocksdb_iterator_t *iterator; //  NULL when the store was dead
+    char *to;                     //  the iterator's bound, which it borrows
+    bool started;
+};
+
+//  RocksDB says what went wrong only in words. Takes the text.
+static int
+fail (struct ag_err *err, char *text)
+{
+    static const struct {
+        const char *words;
+        enum ag_code code;
+    } rows[] = {
+        {"lock file", AG_E_RUNNING},        {"lock hold by current process", AG_E_RUNNING},
+        {"Corruption", AG_E_CORRUPT},       {"No space left", AG_E_DISK_FULL},
+        {"File too large", AG_E_DISK_FULL}, {"quota exceeded", AG_E_DISK_FULL},
+    };
+    enum ag_code code = AG_E_STORE;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && code == AG_E_STORE; i++)
+        if (strstr (text, rows[i].words))
+            code = rows[i].code;
+    ag_fail (err, code, "%s", text);
+    rocksdb_free (text);
+    return -1;
+}
+
+static int
+fail_dead (const struct rocks *self, struct ag_err *err)
+{
+    return ag_fail (err, AG_E_STORE, "the store in %s is closed after a failed write", self->dir);
+}
+
+static int
+get (ag_store_t *store, enum ag_table table, struct ag_str key, struct ag_buf *out,
+     struct ag_err *err)
+{
+    struct rocks *self = (struct rocks *)store;
+    if (!self->db)
+        return fail_dead (self, err);
+    char *text = NULL;
+    rocksdb_pinnableslice_t *slice =
+        rocksdb_get_pinned_cf (self->db, self->read, self->table[table], key.p, key.n, &text);
+    if (text)
+        return fail (err, text);
+    if (!slice)
+        return 0;
+    struct ag_str value;
+    value.p = rocksdb_pinnableslice_value (slice, &value.n);
+    ag_buf_add_str (out, value);
+    rocksdb_pinnableslice_destroy (slice);
+    return 1;
+}
+
+static ag_scan_t *
+scan (ag_store_t *store, enum ag_table table, struct ag_str from, struct ag_str to)
+{
+    struct rocks *self = (struct rocks *)store;
+    struct rocks_scan *made = ag_xcalloc (1, sizeof *made);
+    if (!self->db)
+        return &made->base;
+    made->read = rocksdb_readoptions_create();
+    made->to = ag_str_dup (to);
+    if (to.n)
+        rocksdb_readoptions_set_iterate_upper_bound (made->read, made->to, to.n);
+    made->iterator = rocksdb_create_iterator_cf (self->db, made->read, self->table[table]);
+    rocksdb_iter_seek (made->iterator, from.n ? from.p : "", from.n);
+    return &made->base;
+}
+
+static int
+scan_next (ag_scan_t *base, struct ag_str *key, struct ag_str *value, struct ag_err *err)
+{
+    struct rocks_scan *self = (struct rocks_scan *)base;
+    if (!self->iterator)
+        return fail_dead ((struct rocks *)base->store, err);
+    if (self->started && rocksdb_iter_valid (self->iterator))
+        rocksdb_iter_next (self->iterator);
+    self->started = true;
+    if (!rocksdb_iter_valid (self->iterator)) {
+        char *text = NULL;
+        rocksdb_iter_get_error (self->iterator, &text);
+        return text ? fail (err, text) : 0;
+    }
+    key->p = rocksdb_iter_key (self->iterator, &key->n);
+    value->p = rocksdb_iter_value (self->iterator, &value->n);
+    return 1;
+}
+
+static void
+scan_destroy (ag_scan_t *base)
+{
+    struct rocks_scan *self = (struct rocks_scan *)base;
+    if (self->iterator) {
+        rocksdb_iter_destroy (self->iterator);
+        rocksdb_readoptions_destroy (self->read);
+    }
+    free (self->to);
+    free (self);
+}
+
+static void
+close_db (struct rocks *self)
+{
+    if (!self->db)
+        return;
+    for (int table = 0; table < AG_TABLES; table++)
+        rocksdb_column_family_handle_destroy (self->table[table]);
+    rocksdb_close (self->db);
+    self->db = NULL;
+}
+
+//  A handle that failed once must not be used again: after a full disk the next append may meet an
+//  assertion. So it is closed here and now, before RocksDB's own recovery gets a chance to clear the error.
+//  A stall is no failure: RocksDB refuses it before it writes.
+static int
+fail_write (struct rocks *self, char *text, struct ag_err *err)
+{
+    bool stalled = strstr (text, "Write stall");
+    if (stalled)
+        ag_fail (err, AG_E_BUSY, "the disk is slower than the writes: %s", text);
+    else
+        ag_fail (err, AG_E_STORE, "write failed: %s", text);
+    rocksdb_free (text);
+    if (!stalled)
+        close_db (self);
+    return -1;
+}
+
+static int
+write_all (ag_store_t *store, const struct ag_write *writes, size_t count, struct ag_err *err)
+{
+    struct rocks *self = (struct rocks *)store;
+    if (!self->db)
+        return fail_dead (self, err);
+    rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+    for (size_t i = 0; i < count; i++) {
+        const struct ag_write *w = &writes[i];
+        rocksdb_column_family_handle_t *table = self->table[w->table];
+        if (w->value.p)
+            rocksdb_writebatch_put_cf (batch, table, w->key.p, w->key.n, w->value.p, w->value.n);
+        else
+            rocksdb_writebatch_delete_cf (batch, table, w->key.p, w->key.n);
+    }
+    char *text = NULL;
+    rocksdb_write (self->db, self->write, batch, &text);
+    rocksdb_writebatch_destroy (batch);
+    return text ? fail_write (self, text, err) : 0;
+}
+
+//  One of the store's own keys: 0 and the value with n bytes, or no bytes when absent.
+static int
+get_own (struct rocks *self, struct ag_str key, size_t n, struct ag_buf *value, struct ag_err *err)
+{
+    ag_buf_clear (value);
+    int rc = get (&self->base, AG_META, key, value, err);
+    if (rc == 1 && value->n != n)
+        return ag_fail (err, AG_E_CORRUPT, "%s of the store in %s has %zu bytes, not %zu",
+                        key.p + 1, self->dir, value->n, n);
+    return rc < 0 ? -1 : 0;
+}
+
+//  Reads who this store is, or decides it, and raises the epoch on disk.
+static int
+enter (struct rocks *self, struct ag_err *err)
+{
+    struct ag_buf value = {0}, epoch = {0};
+    size_t n = sizeof self->base.identity - 1;
+    int rc = get_own (self, identity_key, n, &value, err);
+    if (!rc && value.n)
+        memcpy (self->base.identity, value.p, n);
+    else if (!rc)
+        ag_store_make_identity (self->base.identity);
+    if (!rc)
+        rc = get_own (self, epoch_key, 8, &value, err);
+    if (!rc) {
+        self->base.epoch = (value.n ? ag_be64 (value.p) : 0) + 1;
+        ag_buf_be64 (&epoch, self->base.epoch);
+        const struct ag_write own[] = {{AG_META, identity_key, ag_str (self->base.identity)},
+                                       {AG_META, epoch_key, ag_buf_str (&epoch)}};
+        rc = write_all (&self->base, own, 2, err);
+    }
+    ag_buf_fini (&value);
+    ag_buf_fini (&epoch);
+    return rc;
+}
+
+//  Without its file CURRENT a database looks new, whatever else lies there: RocksDB would begin again.
+static int
+check_current (struct rocks *self, struct ag_err *err)
+{
+    DIR *dir = opendir (self->dir);
+    if (!dir)
+        return ag_fail (err, AG_E_SYSTEM, "opendir %s: %s", self->dir, strerror (errno));
+    bool current = false, data = false;
+    const struct dirent *file;
+    while ((file = readdir (dir))) {
+        const char *suffix = strrchr (file->d_name, '.');
+        current = current || !strcmp (file->d_name, "CURRENT");
+        data = data || (suffix && (!strcmp (suffix, ".sst") || !strcmp (suffix, ".log")));
+    }
+    closedir (dir);
+    if (data && !current)
+        return ag_fail (err, AG_E_CORRUPT, "%s holds data, but its file CURRENT is gone",
+                        self->dir);
+    return 0;
+}
+
+//  A new directory is there for good only when its parent is synced.
+static int
+make_dir (const struct rocks *self, struct ag_err *err)
+{
+    if (mkdir (self->dir, 0700))
+        return errno == EEXIST
+                   ? 0
+                   : ag_fail (err, AG_E_SYSTEM, "mkdir %s: %s", self->dir, strerror (errno));
+    char *copy = ag_xstrdup (self->dir);
+    int fd = open (dirname (copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? -1 : fsync (fd);
+    if (rc)
+        ag_fail (err, AG_E_SYSTEM, "sync the parent of %s: %s", self->dir, strerror (errno));
+    if (fd >= 0)
+        close (fd);
+    free (copy);
+    return rc;
+}
+
+static int
+open_db (struct rocks *self, struct ag_err *err)
+{
+    if (make_dir (self, err) || check_current (self, err))
+        return -1;
+    char *text = NULL;
+    self->db = rocksdb_open_column_families (self->options[0], self->dir, AG_TABLES, family,
+                                             (const rocksdb_options_t *const *)self->options,
+                                             self->table, &text);
+    if (text) {
+        self->db = NULL;
+        fail (err, text);
+        return ag_wrap (err, "open the store in %s", self->dir);
+    }
+    if (enter (self, err)) {
+        close_db (self);
+        return ag_wrap (err, "open the store in %s", self->dir);
+    }
+    return 0;
+}
+
+static int
+reopen (ag_store_t *store, struct ag_err *err)
+{
+    struct rocks *self = (struct rocks *)store;
+    close_db (self);
+    return open_db (self, err);
+}
+
+static int
+room (ag_store_t *store, uint64_t *bytes, struct ag_err *err)
+{
+    struct rocks *self = (struct rocks *)store;
+    struct statvfs disk;
+    if (statvfs (self->dir, &disk))
+        return ag_fail (err, AG_E_SYSTEM, "statvfs %s: %s", self->dir, strerror (errno));
+    *bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    return 0;
+}
+
+static void
+destroy (ag_store_t *store)
+{
+    struct rocks *self = (struct rocks *)store;
+    close_db (self);
+    for (int table = 0; table < AG_TABLES; table++)
+        rocksdb_options_destroy (self->options[table]);
+    rocksdb_cache_destroy (self->cache);
+    rocksdb_readoptions_destroy (self->read);
+    rocksdb_writeoptions_destroy (self->write);
+    free (self->dir);
+    free (self);
+}
+
+static const struct ag_store_ops ops = {destroy,      get,       scan,   scan_next,
+                                        scan_destroy, write_all, reopen, room};
+
+static void
+set_blocks (rocksdb_options_t *options, rocksdb_cache_t *cache, bool with_bloom)
+{
+    rocksdb_block_based_table_options_t *blocks = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_block_cache (blocks, cache);
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks (blocks, 1);
+    if (with_bloom)
+        rocksdb_block_based_options_set_filter_policy (
+            blocks, rocksdb_filterpolicy_create_bloom_full (BLOOM_BITS));
+    rocksdb_options_set_block_based_table_factory (options, blocks);
+    rocksdb_block_based_options_destroy (blocks);
+}
+
+//  What is not about memory keeps records from being lost and this process from being aborted.
+static rocksdb_options_t *
+make_options (rocksdb_cache_t *cache, bool with_bloom)
+{
+    rocksdb_options_t *options = rocksdb_options_create();
+    rocksdb_options_set_create_if_missing (options, 1);
+    rocksdb_options_set_create_missing_column_families (options, 1);
+    //  A torn last record is dropped, a hole before the end is refused.
+    rocksdb_options_set_wal_recovery_mode (options,
+                                           rocksdb_tolerate_corrupted_tail_records_recovery);
+    //  Its own log file on a full disk would abort us.
+    rocksdb_options_set_info_log_level (options, LOG_LEVEL_FATAL);
+    rocksdb_options_set_keep_log_file_num (options, LOG_FILES);
+    rocksdb_options_set_max_log_file_size (options, LOG_BYTES);
+    rocksdb_options_set_stats_dump_period_sec (options, 0);
+    rocksdb_options_set_stats_persist_period_sec (options, 0);
+    rocksdb_options_set_max_open_files (options, OPEN_FILES);
+    rocksdb_options_set_max_total_wal_size (options, WAL_BYTES);
+    rocksdb_options_set_write_buffer_size (options, BUFFER_BYTES);
+    rocksdb_options_set_db_write_buffer_size (options, BUFFERS_BYTES);
+    rocksdb_options_set_max_write_buffer_number (options, 4);
+    rocksdb_options_set_compression (options, rocksdb_lz4_compression);
+    set_blocks (options, cache, with_bloom);
+    return options;
+}
+
+ag_store_t *
+ag_store_rocks_new (const char *dir, struct ag_err *err)
+{
+    struct rocks *self = ag_xcalloc (1, sizeof *self);
+    ag_store_init (&self->base, &ops);
+    self->dir = ag_xstrdup (dir);
+    self->cache = rocksdb_cache_create_lru (CACHE_BYTES);
+    for (int table = 0; table < AG_TABLES; table++)
+        self->options[table] = make_options (self->cache, bloom[table]);
+    self->read = rocksdb_readoptions_create();
+    self->write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync (self->write, 1);
+    rocksdb_writeoptions_set_no_slowdown (self->write, 1);
+    ag_store_t *store = &self->base;
+    if (open_db (self, err))
+        ag_store_destroy (&store);
+    return store;
+}
