@@ -15,7 +15,8 @@
 #include "common/err.h"
 #include "common/hash.h"
 
-enum { AG_DEPTH = 64 };
+//  A message or an envelope wraps values: what is read whole may be a few levels deeper than a value.
+enum { AG_DEPTH = 64, AG_DEPTH_WRAPPED = AG_DEPTH + 8 };
 
 enum ag_kind { AG_NULL, AG_BOOL, AG_INT, AG_UINT, AG_FLOAT, AG_TEXT, AG_BYTES, AG_LIST, AG_MAP };
 
@@ -42,7 +43,7 @@ struct ag_cursor ag_cursor (struct ag_str bytes);
 //  Next head; -1 at the end, on a truncated or unknown form, or on a count that cannot fit. On -1 the
 //  cursor stands where it stood.
 int ag_next (struct ag_cursor *in, struct ag_head *head);
-//  Next whole value (a list or map with all it holds) as a borrow; at most AG_DEPTH levels deep.
+//  Next whole value (a list or map with all it holds) as a borrow; at most AG_DEPTH_WRAPPED levels deep.
 int ag_take (struct ag_cursor *in, struct ag_str *value);
 
 //  The value of a key of a map, as a borrow: 0, or -1 when map is no map, is malformed before the key,
@@ -54,6 +55,7 @@ int ag_map_path (struct ag_str map, struct ag_str path, struct ag_str *value);
 int ag_map_text (struct ag_str map, const char *key, struct ag_str *text);
 int ag_map_uint (struct ag_str map, const char *key, uint64_t *number);
 int ag_map_bool (struct ag_str map, const char *key, bool *yes);
+//  AG_NULL also where there is no value at all.
 enum ag_kind ag_kind_of (struct ag_str value);
 
 //  Check bytes that came from outside and append their normal form to out. Everything the definition
@@ -62,7 +64,8 @@ enum ag_kind ag_kind_of (struct ag_str value);
 //  end. AG_E_BAD_VALUE; on failure out is as it was.
 int ag_value_normalise (struct ag_str bytes, struct ag_buf *out, struct ag_err *err);
 
-//  Equality of two normal values: maps regardless of order; an integer equals a double exactly when
+//  Equality and hash are of normal values; whatever ag_take accepts does no harm.
+//  Equality: maps regardless of order; an integer equals a double exactly when
 //  the numbers are equal (2^53+1 is not 2^53); -0.0 equals 0; a bool is not a number.
 bool ag_value_equal (struct ag_str a, struct ag_str b);
 
@@ -82,11 +85,13 @@ void ag_put_uint (struct ag_buf *out, uint64_t u);
 void ag_put_float (struct ag_buf *out, double f);
 void ag_put_text (struct ag_buf *out, struct ag_str s);
 void ag_put_lit (struct ag_buf *out, const char *text);
-void ag_put_bytes (struct ag_buf *out, struct ag_str s); //  msgpack bin: wire only, never in a value
+void ag_put_bytes (struct ag_buf *out,
+                   struct ag_str s); //  msgpack bin: wire only, never in a value
 void ag_put_list (struct ag_buf *out, uint32_t count);
 void ag_put_map (struct ag_buf *out, uint32_t pairs);
 void ag_put_value (struct ag_buf *out, struct ag_str value); //  as it is
-void ag_put_textf (struct ag_buf *out, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+void ag_put_textf (struct ag_buf *out, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
 
 //  A list or map whose size is known only at its end: open reserves a head, close fills in the count
 //  (a 32-bit form; normalise shortens it where it matters).

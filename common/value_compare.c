@@ -1,0 +1,129 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "common/value_inside.h"
+
+#include <assert.h>
+#include <string.h>
+
+/*  Both equality and hash stand on one canonical form: normal msgpack with the pairs of each map sorted
+ *  by the bytes of their keys, doubles that are integers of the 64-bit range as integers, and the byte
+ *  0xff, which no text contains, for each occurrence of what the hash is blind to. Two values are equal
+ *  exactly when their canonical bytes are.
+ */
+struct canon {
+    struct ag_buf *out;
+    struct ag_str blind;
+    struct ag_buf keys; //  offsets of the keys of the maps that are open
+    struct ag_buf text; //  one text without what is hidden
+};
+
+//  2^63 and 2^64 are doubles, so comparing with them is exact; so is the conversion below them.
+static void
+settle (struct ag_head *head)
+{
+    const double two63 = 9223372036854775808.0;
+    double f = head->f;
+    if (head->kind != AG_FLOAT || !(f >= -two63 && f < 2 * two63))
+        return;
+    if (f < 0 && (double)(int64_t)f == f)
+        *head = (struct ag_head){AG_INT, .i = (int64_t)f};
+    else if (f >= 0 && (double)(uint64_t)f == f)
+        *head = (struct ag_head){AG_UINT, .u = (uint64_t)f};
+}
+
+static void
+text (struct canon *self, struct ag_str s)
+{
+    const char *hit = NULL;
+    if (self->blind.n && s.n)
+        hit = memmem (s.p, s.n, self->blind.p, self->blind.n);
+    if (!hit) {
+        ag_put_text (self->out, s);
+        return;
+    }
+
+    ag_buf_clear (&self->text);
+    for (; hit; hit = memmem (s.p, s.n, self->blind.p, self->blind.n)) {
+        size_t before = (size_t)(hit - s.p), gone = before + self->blind.n;
+        ag_buf_add (&self->text, s.p, before);
+        ag_buf_add (&self->text, "\xff", 1);
+        s = (struct ag_str){s.p + gone, s.n - gone};
+    }
+    ag_buf_add_str (&self->text, s);
+    ag_put_text (self->out, ag_buf_str (&self->text));
+}
+
+static void value (struct canon *self, struct ag_cursor *in, int depth);
+
+static void
+map (struct canon *self, struct ag_cursor *in, uint32_t count, int depth)
+{
+    struct ag_cursor all = *in;
+    size_t mark = self->keys.n;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t offset = (uint32_t)(in->p - all.p);
+        ag_buf_add (&self->keys, &offset, sizeof offset);
+        struct ag_str part;
+        int rc = ag_take (in, &part) || ag_take (in, &part);
+        assert (!rc);
+    }
+    ag_keys_sort (all, (uint32_t *)(void *)(self->keys.p + mark), count, self->blind);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t offset;
+        memcpy (&offset, self->keys.p + mark + i * sizeof offset, sizeof offset);
+        struct ag_cursor pair = {all.p + offset, all.end};
+        value (self, &pair, depth);
+        value (self, &pair, depth);
+    }
+    self->keys.n = mark;
+}
+
+static void
+value (struct canon *self, struct ag_cursor *in, int depth)
+{
+    struct ag_head head;
+    int rc = ag_next (in, &head);
+    assert (!rc && depth >= 0);
+    settle (&head);
+    if (head.kind == AG_TEXT)
+        text (self, head.s);
+    else
+        ag_put_head (self->out, &head);
+    if (head.kind == AG_MAP)
+        map (self, in, head.count, depth - 1);
+    for (uint32_t i = 0; head.kind == AG_LIST && i < head.count; i++)
+        value (self, in, depth - 1);
+}
+
+static void
+canonical (struct ag_str bytes, struct ag_str blind, struct ag_buf *out)
+{
+    assert (bytes.n <= UINT32_MAX);
+    struct canon self = {.out = out, .blind = blind};
+    struct ag_cursor in = ag_cursor (bytes);
+    value (&self, &in, AG_DEPTH_WRAPPED);
+    ag_buf_fini (&self.keys);
+    ag_buf_fini (&self.text);
+}
+
+bool
+ag_value_equal (struct ag_str a, struct ag_str b)
+{
+    if (ag_str_eq (a, b))
+        return true;
+    struct ag_buf one = {0}, two = {0};
+    canonical (a, AG_LIT (""), &one);
+    canonical (b, AG_LIT (""), &two);
+    bool equal = ag_str_eq (ag_buf_str (&one), ag_buf_str (&two));
+    ag_buf_fini (&one);
+    ag_buf_fini (&two);
+    return equal;
+}
+
+void
+ag_value_hash (struct ag_str bytes, struct ag_str blind, uint8_t hash[AG_HASH])
+{
+    struct ag_buf out = {0};
+    canonical (bytes, blind, &out);
+    ag_hash (ag_buf_str (&out), AG_LIT (""), hash);
+    ag_buf_fini (&out);
+}

@@ -1,0 +1,288 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "common/value.h"
+
+#include <string.h>
+
+//  The forms with a lead byte from 0xc0 to 0xdf: what they are and how many bytes of a number follow.
+//  Forms without a name (ext and the byte that msgpack never uses) are none.
+enum form { NONE, NIL, YES, NO, BIN, F32, F64, UNSIGNED, SIGNED, STR, ARRAY, PAIRS };
+
+static const struct {
+    uint8_t form, width;
+} forms[32] = {
+    [0x00] = {NIL, 0},      [0x02] = {NO, 0},       [0x03] = {YES, 0},      [0x04] = {BIN, 1},
+    [0x05] = {BIN, 2},      [0x06] = {BIN, 4},      [0x0a] = {F32, 4},      [0x0b] = {F64, 8},
+    [0x0c] = {UNSIGNED, 1}, [0x0d] = {UNSIGNED, 2}, [0x0e] = {UNSIGNED, 4}, [0x0f] = {UNSIGNED, 8},
+    [0x10] = {SIGNED, 1},   [0x11] = {SIGNED, 2},   [0x12] = {SIGNED, 4},   [0x13] = {SIGNED, 8},
+    [0x19] = {STR, 1},      [0x1a] = {STR, 2},      [0x1b] = {STR, 4},      [0x1c] = {ARRAY, 2},
+    [0x1d] = {ARRAY, 4},    [0x1e] = {PAIRS, 2},    [0x1f] = {PAIRS, 4},
+};
+
+struct ag_cursor
+ag_cursor (struct ag_str bytes)
+{
+    const uint8_t *p = (const uint8_t *)bytes.p;
+    return (struct ag_cursor){p, bytes.n ? p + bytes.n : p};
+}
+
+static size_t
+left (const struct ag_cursor *in)
+{
+    return (size_t)(in->end - in->p);
+}
+
+static uint64_t
+big_endian (const uint8_t *p, size_t width)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < width; i++)
+        number = number << 8 | p[i];
+    return number;
+}
+
+//  The three that claim something of the bytes that follow; in stands behind the head.
+static int
+borrow (struct ag_cursor *in, struct ag_head *head, enum ag_kind kind, uint64_t n)
+{
+    if (n > left (in))
+        return -1;
+    head->kind = kind;
+    head->s = (struct ag_str){(const char *)in->p, (size_t)n};
+    in->p += n;
+    return 0;
+}
+
+static int
+list (struct ag_cursor *in, struct ag_head *head, uint64_t n)
+{
+    head->kind = AG_LIST;
+    head->count = (uint32_t)n;
+    return n > left (in) ? -1 : 0;
+}
+
+static int
+map (struct ag_cursor *in, struct ag_head *head, uint64_t n)
+{
+    head->kind = AG_MAP;
+    head->count = (uint32_t)n;
+    return n > left (in) / 2 ? -1 : 0;
+}
+
+static int
+signed_int (struct ag_head *head, uint64_t number, size_t width)
+{
+    int unused = 64 - 8 * (int)width;
+    int64_t i = (int64_t)(number << unused) >> unused;
+    if (i < 0)
+        *head = (struct ag_head){AG_INT, .i = i};
+    else
+        *head = (struct ag_head){AG_UINT, .u = (uint64_t)i};
+    return 0;
+}
+
+static double
+widened (uint64_t number)
+{
+    uint32_t bits = (uint32_t)number;
+    float f;
+    memcpy (&f, &bits, sizeof f);
+    return (double)f;
+}
+
+static double
+as_double (uint64_t bits)
+{
+    double f;
+    memcpy (&f, &bits, sizeof f);
+    return f;
+}
+
+static int
+long_form (struct ag_cursor *in, struct ag_head *head)
+{
+    uint8_t lead = *in->p++;
+    size_t width = forms[lead & 0x1f].width;
+    if (width > left (in))
+        return -1;
+    uint64_t number = big_endian (in->p, width);
+    in->p += width;
+
+    switch ((enum form)forms[lead & 0x1f].form) {
+    case NONE:
+        return -1;
+    case NIL:
+        head->kind = AG_NULL;
+        return 0;
+    case YES:
+    case NO:
+        *head = (struct ag_head){AG_BOOL, .b = lead & 1};
+        return 0;
+    case UNSIGNED:
+        *head = (struct ag_head){AG_UINT, .u = number};
+        return 0;
+    case SIGNED:
+        return signed_int (head, number, width);
+    case F32:
+        *head = (struct ag_head){AG_FLOAT, .f = widened (number)};
+        return 0;
+    case F64:
+        *head = (struct ag_head){AG_FLOAT, .f = as_double (number)};
+        return 0;
+    case STR:
+        return borrow (in, head, AG_TEXT, number);
+    case BIN:
+        return borrow (in, head, AG_BYTES, number);
+    case ARRAY:
+        return list (in, head, number);
+    case PAIRS:
+        return map (in, head, number);
+    }
+    return -1;
+}
+
+//  The forms whose lead byte holds the number itself.
+static int
+short_form (struct ag_cursor *in, struct ag_head *head)
+{
+    uint8_t lead = *in->p++;
+    if (lead < 0x80)
+        *head = (struct ag_head){AG_UINT, .u = lead};
+    else if (lead < 0x90)
+        return map (in, head, lead & 0x0f);
+    else if (lead < 0xa0)
+        return list (in, head, lead & 0x0f);
+    else if (lead < 0xc0)
+        return borrow (in, head, AG_TEXT, lead & 0x1f);
+    else
+        *head = (struct ag_head){AG_INT, .i = (int8_t)lead};
+    return 0;
+}
+
+int
+ag_next (struct ag_cursor *in, struct ag_head *head)
+{
+    if (in->p == in->end)
+        return -1;
+    struct ag_cursor at = *in;
+    int rc = *at.p >= 0xc0 && *at.p < 0xe0 ? long_form (&at, head) : short_form (&at, head);
+    if (!rc)
+        *in = at;
+    return rc;
+}
+
+static int
+skip (struct ag_cursor *in, int depth)
+{
+    struct ag_head head;
+    if (ag_next (in, &head))
+        return -1;
+    if (head.kind != AG_LIST && head.kind != AG_MAP)
+        return 0;
+    if (depth == 0)
+        return -1;
+    uint64_t parts = head.kind == AG_MAP ? 2 * (uint64_t)head.count : head.count;
+    while (parts-- > 0)
+        if (skip (in, depth - 1))
+            return -1;
+    return 0;
+}
+
+int
+ag_take (struct ag_cursor *in, struct ag_str *value)
+{
+    struct ag_cursor at = *in;
+    if (skip (&at, AG_DEPTH_WRAPPED))
+        return -1;
+    *value = (struct ag_str){(const char *)in->p, (size_t)(at.p - in->p)};
+    *in = at;
+    return 0;
+}
+
+static int
+get (struct ag_str bytes, struct ag_str key, struct ag_str *value)
+{
+    struct ag_cursor in = ag_cursor (bytes);
+    struct ag_head head;
+    if (ag_next (&in, &head) || head.kind != AG_MAP)
+        return -1;
+    for (uint32_t pairs = head.count; pairs > 0; pairs--) {
+        struct ag_head name;
+        if (ag_next (&in, &name) || name.kind != AG_TEXT)
+            return -1;
+        if (ag_str_eq (name.s, key))
+            return ag_take (&in, value);
+        if (skip (&in, AG_DEPTH_WRAPPED))
+            return -1;
+    }
+    return -1;
+}
+
+int
+ag_map_get (struct ag_str bytes, const char *key, struct ag_str *value)
+{
+    return get (bytes, ag_str (key), value);
+}
+
+int
+ag_map_path (struct ag_str bytes, struct ag_str path, struct ag_str *value)
+{
+    for (;;) {
+        const char *dot = path.n ? memchr (path.p, '.', path.n) : NULL;
+        size_t n = dot ? (size_t)(dot - path.p) : path.n;
+        if (get (bytes, (struct ag_str){path.p, n}, &bytes))
+            return -1;
+        if (!dot)
+            break;
+        path = (struct ag_str){dot + 1, path.n - n - 1};
+    }
+    *value = bytes;
+    return 0;
+}
+
+static int
+get_kind (struct ag_str bytes, const char *key, enum ag_kind kind, struct ag_head *head)
+{
+    struct ag_str value;
+    if (ag_map_get (bytes, key, &value))
+        return -1;
+    struct ag_cursor in = ag_cursor (value);
+    return ag_next (&in, head) || head->kind != kind ? -1 : 0;
+}
+
+int
+ag_map_text (struct ag_str bytes, const char *key, struct ag_str *text)
+{
+    struct ag_head head;
+    if (get_kind (bytes, key, AG_TEXT, &head))
+        return -1;
+    *text = head.s;
+    return 0;
+}
+
+int
+ag_map_uint (struct ag_str bytes, const char *key, uint64_t *number)
+{
+    struct ag_head head;
+    if (get_kind (bytes, key, AG_UINT, &head))
+        return -1;
+    *number = head.u;
+    return 0;
+}
+
+int
+ag_map_bool (struct ag_str bytes, const char *key, bool *yes)
+{
+    struct ag_head head;
+    if (get_kind (bytes, key, AG_BOOL, &head))
+        return -1;
+    *yes = head.b;
+    return 0;
+}
+
+enum ag_kind
+ag_kind_of (struct ag_str value)
+{
+    struct ag_cursor in = ag_cursor (value);
+    struct ag_head head;
+    return ag_next (&in, &head) ? AG_NULL : head.kind;
+}
