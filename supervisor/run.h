@@ -1,0 +1,103 @@
+/*  run - one event log: its record, its head, its place in the lineage, and how people name it.
+ *
+ *  The record is written once, in the run's creating batch. The head is kept in memory, changes with
+ *  every event and is written once a batch. A pointer to a run lives until the next commit, or until a
+ *  rollback to before the run was made: keep the number, and ask again (it is one look-up).
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_RUN_H
+#define AG_RUN_H
+#include "supervisor/journal.h"
+
+enum {
+    AG_RUN_DEPTH = 16,  //  forks of forks
+    AG_RUN_TEXT = 15,   //  "r" and base32 with a NUL
+    AG_LABEL_BYTES = 64 //  without the NUL
+};
+
+enum ag_run_kind { AG_ROOT, AG_FORK, AG_TRIAL };
+enum ag_effects { AG_EFFECTS_CACHE, AG_EFFECTS_LIVE, AG_EFFECTS_REPLAY };
+
+//  What a run has used so far; counted by the floors above, kept in the head.
+enum ag_use {
+    AG_USED_EVENTS, //  dispatched
+    AG_USED_CALLS,  //  invocations
+    AG_USED_TOOLS,
+    AG_USED_MODELS,
+    AG_USED_COST, //  millionths of a dollar
+    AG_USES
+};
+
+struct ag_head {
+    uint64_t tip;   //  sequence of the last event, inherited ones included; 0: none
+    uint64_t facts; //  how many of them are not bookkeeping of the house
+    uint64_t objects, relations, patches; //  highest number minted or seen
+    uint64_t used[AG_USES];
+    uint8_t chain[AG_HASH]; //  after the tip
+};
+
+struct ag_run {
+    uint64_t number;
+    char id[AG_RUN_TEXT];
+    //  Record.
+    uint64_t parent, cut; //  0, 0: a root
+    enum ag_run_kind kind;
+    enum ag_effects effects;
+    uint64_t mint; //  the run whose tag new ids carry; 0: plain ids
+    uint64_t created_us;
+    uint32_t depth;                 //  how many ancestors
+    char label[AG_LABEL_BYTES + 1]; //  empty: none
+    uint8_t base[AG_HASH];          //  the chain where its own events begin
+    struct ag_str spec;             //  a value of the fleet floor; null when none was given
+    //  In memory.
+    const struct ag_run *above; //  the parent, NULL for a root
+    struct ag_head head;
+    uint64_t
+        index; //  number under which its state stands (its own, but while `verify` rebuilds it)
+    struct ag_run_link *link; //  the journal's
+};
+
+//  What a new run is made of; `{0}` is a plain one without label.
+struct ag_birth {
+    enum ag_run_kind kind; //  of a fork: AG_FORK or AG_TRIAL
+    enum ag_effects effects;
+    bool continue_ids; //  a fork goes on with its parent's counters and tag instead of its own
+    struct ag_str label, spec;
+};
+
+//  A new root run. AG_E_EXISTS: the label is taken. AG_E_USAGE: it can be none (1 to 64 bytes of UTF-8
+//  without control characters, space or '@', and nothing that looks like a run id: r and base32 with a
+//  digit in it; a purely alphabetic id is skipped when a label already is that word).
+int ag_run_create (ag_journal_t *journal, const struct ag_birth *birth, struct ag_run **run,
+                   struct ag_err *err);
+
+//  The run of a number. AG_E_NOT_FOUND; AG_E_CORRUPT when its head disagrees with its events.
+int ag_run_get (ag_journal_t *journal, uint64_t number, struct ag_run **run, struct ag_err *err);
+
+//  The run that text names: a label (an agent's root run carries its name), a run id, or, unless exact,
+//  a unique prefix of a run id. AG_E_NOT_FOUND, also for a prefix of several.
+int ag_run_find (ag_journal_t *journal, struct ag_str text, bool exact, struct ag_run **run,
+                 struct ag_err *err);
+//  RUN, RUN@tip, RUN@42 or RUN@evt_042; the tip of an empty run is 0.
+int ag_point_find (ag_journal_t *journal, struct ag_str text, bool exact, struct ag_run **run,
+                   uint64_t *seq, struct ag_err *err);
+//  The number of a run id's text; -1 when it is none.
+int ag_run_number (struct ag_str id, uint64_t *number);
+
+//  Runs with a number above after, in order of their numbers; or only the direct forks of one. The
+//  callback says whether to go on; it may read, but not write.
+typedef bool (*ag_run_fn) (void *arg, struct ag_run *run);
+int ag_run_scan (ag_journal_t *journal, uint64_t after, ag_run_fn fn, void *arg,
+                 struct ag_err *err);
+int ag_run_children (ag_journal_t *journal, uint64_t parent, uint64_t after, ag_run_fn fn,
+                     void *arg, struct ag_err *err);
+
+//  To be called before anything in the head is changed; the journal writes it with the batch.
+void ag_run_touch (ag_journal_t *journal, struct ag_run *run);
+
+//  The run of a lineage that holds event seq itself.
+const struct ag_run *ag_run_holder (const struct ag_run *run, uint64_t seq);
+//  How many of the events up to seq are not bookkeeping of the house.
+int ag_run_facts (ag_journal_t *journal, const struct ag_run *run, uint64_t seq, uint64_t *facts,
+                  struct ag_err *err);
+#endif

@@ -1,0 +1,28 @@
+/*  verify - whether a run is what its chain says, and its state index what its events say.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_VERIFY_H
+#define AG_VERIFY_H
+#include "supervisor/run.h"
+
+//  A walk over the own events of one run, to be taken in steps. `{0}` with the run's number begins it.
+struct ag_verify {
+    uint64_t run;
+    uint64_t seq;           //  checked so far
+    uint8_t chain[AG_HASH]; //  after seq
+    uint64_t events;        //  own events seen
+    uint64_t first_bad;     //  sequence; 0 with a reason: the head or the index
+    char reason[200];       //  empty: nothing wrong found
+    bool begun;
+};
+
+//  Check up to `limit` more events: chain, density, checkpoints, and at the end the head. 1 when there is
+//  more to do, 0 when done or when something is wrong (see reason), -1 when the store fails.
+int ag_verify_step (ag_journal_t *journal, struct ag_verify *self, uint64_t limit,
+                    struct ag_err *err);
+//  Rebuild the run's state index from its events and compare; costs as much as the run is long. Leaves
+//  nothing behind.
+int ag_verify_state (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err);
+//  {run, events, first_bad, reason}
+void ag_verify_write (const struct ag_verify *self, struct ag_buf *out);
+#endif
