@@ -28,7 +28,7 @@ enum ag_use {
     AG_USES
 };
 
-struct ag_head {
+struct ag_run_head {
     uint64_t tip;   //  sequence of the last event, inherited ones included; 0: none
     uint64_t facts; //  how many of them are not bookkeeping of the house
     uint64_t objects, relations, patches; //  highest number minted or seen
@@ -51,7 +51,7 @@ struct ag_run {
     struct ag_str spec;             //  a value of the fleet floor; null when none was given
     //  In memory.
     const struct ag_run *above; //  the parent, NULL for a root
-    struct ag_head head;
+    struct ag_run_head head;
     uint64_t
         index; //  number under which its state stands (its own, but while `verify` rebuilds it)
     struct ag_run_link *link; //  the journal's
