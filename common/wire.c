@@ -8,17 +8,12 @@
 #include <string.h>
 
 //  One list of fields per message; the last entry only ends it, since a message may have no other.
-//  clang-format off
+// clang-format off
 #define MSG(name, word, from, doc) static const struct ag_field fields_##name[] = {
 #define FIELD(name, field, kind, needed, min, max, doc)                                            \
     {#field, AG_FIELD_##kind, needed, min, max, offsetof (struct ag_msg, name.field), doc},
-#define END(name)                                                                                  \
-    {                                                                                              \
-        NULL, AG_FIELD_STR, false, 0, 0, 0, NULL                                                   \
-    }                                                                                              \
-    }                                                                                              \
-    ;
-//  clang-format on
+#define END(name) {NULL, AG_FIELD_STR, false, 0, 0, 0, NULL}};
+// clang-format on
 #include "schemas/messages.def"
 
 static const struct ag_shape shapes[AG_MSGS] = {
@@ -33,7 +28,7 @@ static const struct ag_shape shapes[AG_MSGS] = {
 static const struct ag_field common_fields[] = {
     {"token", AG_FIELD_STR, false, 1, 128, offsetof (struct ag_msg, token), "HOME/run/token"},
     {"id", AG_FIELD_STR, false, 1, 64, offsetof (struct ag_msg, id), "Request id"},
-    {"protocol", AG_FIELD_UINT, false, 1, 1, offsetof (struct ag_msg, protocol), "Version"},
+    {"protocol", AG_FIELD_UINT, false, 0, 1, offsetof (struct ag_msg, protocol), "Version"},
 };
 enum { COMMON = sizeof common_fields / sizeof *common_fields };
 
@@ -228,7 +223,7 @@ ag_wire_read (enum ag_peer from, struct ag_str bytes, struct ag_msg *out, struct
 
     const struct ag_shape *shape = &shapes[out->type];
     out->token = out->id = (struct ag_str){0};
-    out->protocol = 1;
+    out->protocol = 0;
     const struct ag_field *field;
     for (size_t i = 0; (field = field_at (shape, i)); i++)
         set_default (field, out);

@@ -33,7 +33,7 @@ enum ag_msg_type {
     AG_MSGS
 };
 
-//  Any request: the type says which member is alive. token, id and protocol are a client's.
+//  Any request: the type says which member is alive. token, id and protocol (0: not said) are a client's.
 struct ag_msg {
     enum ag_msg_type type;
     struct ag_str token, id;
@@ -50,8 +50,9 @@ struct ag_msg {
 //  another side; AG_E_BAD_MESSAGE: everything else, naming the request, the field and its bounds.
 int ag_wire_read (enum ag_peer from, struct ag_str bytes, struct ag_msg *out, struct ag_err *err);
 
-//  Append the frame of a request. Absent fields that are not needed are left out, and so are numbers at
-//  their least and bools that are false. Bounds are the reader's to check.
+//  Append the frame of a request. Absent fields that are not needed are left out, and so are numbers that
+//  are 0 or at their least and bools that are false: a struct of zeros asks for nothing special. Bounds
+//  are the reader's to check.
 void ag_wire_write (const struct ag_msg *msg, struct ag_buf *out);
 
 //  The facts of a row, for help pages and for tests that have no line per message.
