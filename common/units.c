@@ -1,0 +1,87 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "common/units.h"
+#include "common/hash.h"
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct unit times[] = {
+    {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000}, {NULL, 0},
+};
+
+static const struct unit sizes[] = {
+    {"B", 1},
+    {"kB", 1000},
+    {"MB", 1000000},
+    {"GB", 1000000000},
+    {"TB", 1000000000000},
+    {"KiB", 1ull << 10},
+    {"MiB", 1ull << 20},
+    {"GiB", 1ull << 30},
+    {"TiB", 1ull << 40},
+    {NULL, 0},
+};
+
+//  The digits at the start of text, which then begins behind them.
+static int
+digits (struct ag_str *text, uint64_t *number)
+{
+    const char *start = text->p;
+    for (*number = 0; text->n && *text->p >= '0' && *text->p <= '9'; text->p++, text->n--)
+        if (__builtin_mul_overflow (*number, 10, number) ||
+            __builtin_add_overflow (*number, (uint64_t)(*text->p - '0'), number))
+            return -1;
+    return text->p == start ? -1 : 0;
+}
+
+static int
+quantity (struct ag_str text, const struct unit *unit, uint64_t *result)
+{
+    uint64_t number;
+    if (digits (&text, &number))
+        return -1;
+    if (!number && !text.n) {
+        *result = 0;
+        return 0;
+    }
+    while (unit->name && !ag_str_is (text, unit->name))
+        unit++;
+    if (!unit->name || __builtin_mul_overflow (number, unit->factor, result))
+        return -1;
+    return *result > INT64_MAX ? -1 : 0;
+}
+
+int
+ag_ms_read (struct ag_str text, uint64_t *ms)
+{
+    return quantity (text, times, ms);
+}
+
+int
+ag_bytes_read (struct ag_str text, uint64_t *bytes)
+{
+    return quantity (text, sizes, bytes);
+}
+
+static bool
+name_byte (char c, size_t at)
+{
+    bool letter = c >= 'a' && c <= 'z';
+    return letter || (at && ((c >= '0' && c <= '9') || c == '_' || c == '-'));
+}
+
+const char *
+ag_name_wrong (struct ag_str text)
+{
+    uint64_t number;
+    if (!text.n || text.n > 63)
+        return "is not 1 to 63 bytes long";
+    for (size_t i = 0; i < text.n; i++)
+        if (!name_byte (text.p[i], i))
+            return "is not a lower-case letter followed by a-z, 0-9, _ or -";
+    if (text.p[0] == 'r' && !ag_base32_read ((struct ag_str){text.p + 1, text.n - 1}, &number))
+        return "can be read as the id of a run";
+    return NULL;
+}

@@ -1,0 +1,20 @@
+/*  units - time spans, sizes and names as people write them.
+ *
+ *  A number and its unit, nothing between or around them: "250ms", "2m", "256MiB". 0 needs no unit.
+ *  Each reader gives 0, or -1 for any other form and for what does not fit in 63 bits.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_UNITS_H
+#define AG_UNITS_H
+#include "common/buf.h"
+
+//  Units ms, s, m, h, d; whole milliseconds.
+int ag_ms_read (struct ag_str text, uint64_t *ms);
+//  Units B, kB, MB, GB, TB (thousands), KiB, MiB, GiB, TiB (1024); bytes.
+int ag_bytes_read (struct ag_str text, uint64_t *bytes);
+
+//  A name of an agent, service or label: a lower-case letter, then at most 62 of a-z, 0-9, _ and -.
+//  NULL when it is one, else what is wrong with it: "is ...". What can be read as a run id (r and its base32
+//  number) is wrong too, because commands take both.
+const char *ag_name_wrong (struct ag_str text);
+#endif
