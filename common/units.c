@@ -65,6 +65,15 @@ ag_bytes_read (struct ag_str text, uint64_t *bytes)
     return quantity (text, sizes, bytes);
 }
 
+int
+ag_span_read (struct ag_str text, uint64_t *first, uint64_t *last)
+{
+    if (digits (&text, first) || !ag_str_starts (text, "-"))
+        return -1;
+    text = (struct ag_str){text.p + 1, text.n - 1};
+    return digits (&text, last) || text.n || *first > *last ? -1 : 0;
+}
+
 static bool
 name_byte (char c, size_t at)
 {

@@ -13,6 +13,9 @@ int ag_ms_read (struct ag_str text, uint64_t *ms);
 //  Units B, kB, MB, GB, TB (thousands), KiB, MiB, GiB, TiB (1024); bytes.
 int ag_bytes_read (struct ag_str text, uint64_t *bytes);
 
+//  "FIRST-LAST", two numbers in order.
+int ag_span_read (struct ag_str text, uint64_t *first, uint64_t *last);
+
 //  A name of an agent, service or label: a lower-case letter, then at most 62 of a-z, 0-9, _ and -.
 //  NULL when it is one, else what is wrong with it: "is ...". What can be read as a run id (r and its base32
 //  number) is wrong too, because commands take both.

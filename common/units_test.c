@@ -66,6 +66,21 @@ anything_else_is_refused (void **state)
 }
 
 static void
+a_span_of_numbers_is_in_order (void **state)
+{
+    (void)state;
+    uint64_t first, last;
+    assert_int_equal (ag_span_read (AG_LIT ("62000-62999"), &first, &last), 0);
+    assert_int_equal (first, 62000);
+    assert_int_equal (last, 62999);
+    assert_int_equal (ag_span_read (AG_LIT ("7-7"), &first, &last), 0);
+    const char *const wrong[] = {"",     "1",    "1-",   "-1",    "2-1",
+                                 "1-2 ", " 1-2", "1--2", "1-2-3", "a-b"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal (ag_span_read (ag_str (wrong[i]), &first, &last), -1);
+}
+
+static void
 a_name_cannot_be_taken_for_a_run (void **state)
 {
     (void)state;
@@ -89,6 +104,7 @@ main (void)
         cmocka_unit_test (a_span_is_a_number_and_a_unit),
         cmocka_unit_test (a_size_is_a_number_and_a_unit),
         cmocka_unit_test (anything_else_is_refused),
+        cmocka_unit_test (a_span_of_numbers_is_in_order),
         cmocka_unit_test (a_name_cannot_be_taken_for_a_run),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
