@@ -135,6 +135,8 @@ each_offence_is_named_with_line_and_column (void **state)
         {"\"\\ud83d\"", "line 1, column 2: a surrogate without its other half"},
         {"\"\\ud83dx\"", "line 1, column 2: a surrogate without its other half"},
         {"\"\\ud83d\\u0041\"", "line 1, column 2: a surrogate without its other half"},
+        {"\"\\ud83d\\ue000\"", "line 1, column 2: a surrogate without its other half"},
+        {"\"\\ude00\\ude00\"", "line 1, column 2: a surrogate without its other half"},
         {"\"\\ude00\\ud83d\"", "line 1, column 2: a surrogate without its other half"},
         {"\"ok\xed\xa0\x80\"", "line 1, column 4: a byte that is not UTF-8"},
         {"[1, // no\n2]", "line 1, column 5: '/' where a value should be"},

@@ -57,6 +57,9 @@ each_long_form_becomes_the_shortest_one (void **state)
         {"d10100", "cd0100"}, //  as long as the unsigned form, and still not normal
         {"d27fffffff", "ce7fffffff"},
         {"d37fffffffffffffff", "cf7fffffffffffffff"},
+        {"cd00ff", "ccff"},
+        {"d0e0", "e0"},
+        {"d1ff80", "d080"},
         {"d0ff", "ff"},
         {"d1ffdf", "d0df"},
         {"d2ffff8000", "d18000"},
@@ -194,21 +197,81 @@ large_maps_nest (void **state)
     struct ag_err err;
     ag_put_map (&in, 20);
     for (int i = 0; i < 20; i++) {
-        ag_put_textf (&in, "outer%d", i);
+        ag_put_textf (&in, "outer%02d", i);
         ag_put_map (&in, 30);
         for (int j = 0; j < 30; j++) {
-            ag_put_textf (&in, "inner%d", 30 - j);
+            ag_put_textf (&in, "inner%d", 39 - j);
             ag_put_uint (&in, (uint64_t)j);
         }
     }
     assert_int_equal (ag_value_normalise (ag_buf_str (&in), &out, &err), 0);
     assert_true (ag_str_eq (ag_buf_str (&in), ag_buf_str (&out)));
     memcpy (memmem (in.p, in.n, "outer17", 7), "outer03", 7);
+    assert_int_equal (ag_value_normalise (ag_buf_str (&in), &out, &err), -1);
+    assert_string_equal (err.text, "key \"outer03\" occurs twice");
     memcpy (memmem (in.p, in.n, "inner11", 7), "inner12", 7);
     assert_int_equal (ag_value_normalise (ag_buf_str (&in), &out, &err), -1);
-    assert_string_equal (err.text, "outer0: key \"inner12\" occurs twice");
+    assert_string_equal (err.text, "outer00: key \"inner12\" occurs twice");
     ag_buf_fini (&in);
     ag_buf_fini (&out);
+}
+
+static void
+assert_shortened (const char *head, struct ag_buf *body, struct ag_buf *wanted)
+{
+    struct ag_str start = hex (head);
+    struct ag_buf in = {0}, out = {0};
+    struct ag_err err;
+    ag_buf_add_str (&in, start);
+    ag_buf_add_str (&in, ag_buf_str (body));
+    assert_int_equal (ag_value_normalise (ag_buf_str (&in), &out, &err), 0);
+    if (!ag_str_eq (ag_buf_str (&out), ag_buf_str (wanted)))
+        fail_msg ("%s is kept", head);
+    ag_buf_fini (&in);
+    ag_buf_fini (&out);
+    ag_buf_fini (body);
+    ag_buf_fini (wanted);
+    drop (start);
+}
+
+//  The largest count of each form, in the next longer form.
+static void
+each_count_has_the_shortest_head_that_holds_it (void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n;
+        const char *text, *list, *map;
+    } rows[] = {
+        {0, "d900", "dc0000", "de0000"},
+        {15, "d90f", "dc000f", "de000f"},
+        {16, "d910", "dd00000010", "df00000010"},
+        {31, "d91f", "dd0000001f", "df0000001f"},
+        {32, "da0020", "dd00000020", "df00000020"},
+        {255, "da00ff", "dd000000ff", "df000000ff"},
+        {256, "db00000100", "dd00000100", "df00000100"},
+        {65535, "db0000ffff", "dd0000ffff", "df0000ffff"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t n = rows[i].n;
+        struct ag_buf body[3] = {{0}}, wanted[3] = {{0}};
+        char *zeros = ag_xcalloc (n, 1);
+        ag_put_text (&wanted[0], (struct ag_str){zeros, n});
+        ag_put_list (&wanted[1], n);
+        ag_put_map (&wanted[2], n);
+        ag_buf_add (&body[0], zeros, n);
+        for (uint32_t j = 0; j < n; j++) {
+            ag_put_null (&body[1]);
+            ag_put_textf (&body[2], "%u", j);
+            ag_put_null (&body[2]);
+        }
+        ag_buf_add_str (&wanted[1], ag_buf_str (&body[1]));
+        ag_buf_add_str (&wanted[2], ag_buf_str (&body[2]));
+        const char *const heads[] = {rows[i].text, rows[i].list, rows[i].map};
+        for (int j = 0; j < 3; j++)
+            assert_shortened (heads[j], &body[j], &wanted[j]);
+        free (zeros);
+    }
 }
 
 static void
@@ -310,6 +373,7 @@ main (void)
         cmocka_unit_test (a_very_long_path_shows_its_beginning),
         cmocka_unit_test (each_key_of_a_large_map_occurs_once),
         cmocka_unit_test (large_maps_nest),
+        cmocka_unit_test (each_count_has_the_shortest_head_that_holds_it),
         cmocka_unit_test (no_beginning_of_a_value_is_accepted),
         cmocka_unit_test (utf8_is_valid_without_overlong_forms_and_surrogates),
         cmocka_unit_test (each_code_point_but_the_surrogates_is_valid),
