@@ -289,10 +289,11 @@ compare (const void *a, const void *b, void *out)
 static int
 unique (struct reader *self, size_t mark)
 {
+    if (self->keys.n == mark)
+        return 0;
     struct key *keys = (struct key *)(void *)(self->keys.p + mark);
     size_t n = (self->keys.n - mark) / sizeof *keys;
-    if (n > 1)
-        qsort_r (keys, n, sizeof *keys, compare, self->out);
+    qsort_r (keys, n, sizeof *keys, compare, self->out);
     for (size_t i = 1; i < n; i++)
         if (ag_str_eq (key_text (self->out, &keys[i - 1]), key_text (self->out, &keys[i])))
             return refuse (self, keys[i].at, "this key occurs twice");

@@ -57,6 +57,8 @@ static void value (struct canon *self, struct ag_cursor *in, int depth);
 static void
 map (struct canon *self, struct ag_cursor *in, uint32_t count, int depth)
 {
+    if (count == 0)
+        return;
     struct ag_cursor all = *in;
     size_t mark = self->keys.n;
     for (uint32_t i = 0; i < count; i++) {

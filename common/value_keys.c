@@ -57,6 +57,5 @@ void
 ag_keys_sort (struct ag_cursor all, uint32_t *offsets, size_t n, struct ag_str blind)
 {
     struct order order = {all, blind};
-    if (n > 1)
-        qsort_r (offsets, n, sizeof *offsets, compare, &order);
+    qsort_r (offsets, n, sizeof *offsets, compare, &order);
 }
