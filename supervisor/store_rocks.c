@@ -333,6 +333,18 @@ destroy (ag_store_t *store)
 static const struct ag_store_ops ops = {destroy,      get,       scan,   scan_next,
                                         scan_destroy, write_all, reopen, room};
 
+//  One shard: the whole filter of a file must fit, and nobody else competes for it.
+static rocksdb_cache_t *
+make_cache (void)
+{
+    rocksdb_lru_cache_options_t *options = rocksdb_lru_cache_options_create ();
+    rocksdb_lru_cache_options_set_capacity (options, CACHE_BYTES);
+    rocksdb_lru_cache_options_set_num_shard_bits (options, 0);
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru_opts (options);
+    rocksdb_lru_cache_options_destroy (options);
+    return cache;
+}
+
 static void
 set_blocks (rocksdb_options_t *options, rocksdb_cache_t *cache, bool with_bloom)
 {
@@ -378,7 +390,7 @@ ag_store_rocks_new (const char *dir, struct ag_err *err)
     struct rocks *self = ag_xcalloc (1, sizeof *self);
     ag_store_init (&self->base, &ops);
     self->dir = ag_xstrdup (dir);
-    self->cache = rocksdb_cache_create_lru (CACHE_BYTES);
+    self->cache = make_cache ();
     for (int table = 0; table < AG_TABLES; table++)
         self->options[table] = make_options (self->cache, bloom[table]);
     self->read = rocksdb_readoptions_create();
