@@ -1,11 +1,9 @@
 //  SPDX-License-Identifier: Apache-2.0
-#include "supervisor/store.h"
 #include "supervisor/store_impl.h"
+#include "common/hash.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <sys/random.h>
 
 enum { RESERVE_BYTES = 64 << 20 };
 
@@ -19,10 +17,9 @@ ag_store_init (ag_store_t *self, const struct ag_store_ops *ops)
 void
 ag_store_make_identity (char identity[33])
 {
-    uint64_t half[2];
-    ssize_t n = getrandom (half, sizeof half, 0);
-    assert (n == (ssize_t) sizeof half);
-    snprintf (identity, 33, "%016" PRIx64 "%016" PRIx64, half[0], half[1]);
+    uint8_t bytes[16];
+    ag_random (bytes, sizeof bytes);
+    ag_hex (bytes, sizeof bytes, identity);
 }
 
 void

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <errno.h>
 #include <ftw.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +319,29 @@ a_store_is_refused_to_whom_comes_second (void **state)
     put (self, AG_EVENT, "a", "1");
 }
 
+//  Opens the store in dir in another process; returns the code it failed with, AG_OK when it did not.
+static int
+open_elsewhere (const char *dir)
+{
+    char *const args[] = {"store_test", (char *)dir, NULL};
+    pid_t pid;
+    int status;
+    assert_int_equal (posix_spawn (&pid, "/proc/self/exe", NULL, NULL, args, environ), 0);
+    assert_int_equal (waitpid (pid, &status, 0), pid);
+    assert_true (WIFEXITED (status));
+    return WEXITSTATUS (status);
+}
+
+static void
+a_second_process_is_refused_until_the_first_has_closed (void **state)
+{
+    struct bench *self = *state;
+    assert_int_equal (open_elsewhere (self->dir), AG_E_RUNNING);
+    put (self, AG_EVENT, "a", "1");
+    ag_store_destroy (&self->store);
+    assert_int_equal (open_elsewhere (self->dir), AG_OK);
+}
+
 static void
 a_place_that_cannot_be_made_is_an_error_with_its_name (void **state)
 {
@@ -355,15 +378,27 @@ a_store_without_its_file_CURRENT_is_not_begun_anew (void **state)
         EACH (open, random_batches_agree_with_a_plain_table),                                      \
         EACH (open, two_stores_have_different_identities)
 
-int
-main (void)
+static int
+open_and_tell (const char *dir)
 {
+    struct ag_err err = {0};
+    ag_store_t *store = ag_store_rocks_new (dir, &err);
+    ag_store_destroy (&store);
+    return err.code;
+}
+
+int
+main (int argc, char **argv)
+{
+    if (argc == 2)
+        return open_and_tell (argv[1]);
 #define EACH(open, test) cmocka_unit_test_setup_teardown (test, open, close_bench)
     const struct CMUnitTest memory[] = {SUITE (open_memory)};
     const struct CMUnitTest rocks[] = {
         SUITE (open_rocks),
         EACH (open_rocks, a_closed_store_opens_as_it_was),
         EACH (open_rocks, a_store_is_refused_to_whom_comes_second),
+        EACH (open_rocks, a_second_process_is_refused_until_the_first_has_closed),
         EACH (open_rocks, a_place_that_cannot_be_made_is_an_error_with_its_name),
         EACH (open_rocks, a_store_without_its_file_CURRENT_is_not_begun_anew),
     };
