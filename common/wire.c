@@ -52,7 +52,7 @@ quotable (struct ag_str word, char room[48])
 }
 
 static int
-fail_unknown (enum ag_peer from, struct ag_str word, struct ag_err *err)
+fail_unknown (enum ag_side from, struct ag_str word, struct ag_err *err)
 {
     const char *names[AG_MSGS];
     char room[48];
@@ -66,7 +66,7 @@ fail_unknown (enum ag_peer from, struct ag_str word, struct ag_err *err)
 
 //  The row of this word for this side.
 static int
-find (enum ag_peer from, struct ag_str word, enum ag_msg_type *type, struct ag_err *err)
+find (enum ag_side from, struct ag_str word, enum ag_msg_type *type, struct ag_err *err)
 {
     const struct ag_shape *other = NULL;
     for (int i = 0; i < AG_MSGS; i++) {
@@ -208,7 +208,7 @@ read_fields (const struct ag_shape *shape, struct ag_cursor *in, uint32_t pairs,
 }
 
 int
-ag_wire_read (enum ag_peer from, struct ag_str bytes, struct ag_msg *out, struct ag_err *err)
+ag_wire_read (enum ag_side from, struct ag_str bytes, struct ag_msg *out, struct ag_err *err)
 {
     struct ag_cursor in = ag_cursor (bytes);
     struct ag_head head;

@@ -12,7 +12,7 @@
 #include "common/value.h"
 
 //  Who speaks; known from the socket, never from the message.
-enum ag_peer { AG_PEER_CLIENT, AG_PEER_WORKER, AG_PEER_BROKER };
+enum ag_side { AG_PEER_CLIENT, AG_PEER_WORKER, AG_PEER_BROKER };
 
 //  struct ag_msg_apply { struct ag_str run; struct ag_str ops; struct ag_str expect; };
 typedef struct ag_str ag_field_STR, ag_field_VAL, ag_field_LIST, ag_field_MAP;
@@ -48,7 +48,7 @@ struct ag_msg {
 
 //  Read one request that came over the socket of this kind of peer. AG_E_NOT_ALLOWED: a request of
 //  another side; AG_E_BAD_MESSAGE: everything else, naming the request, the field and its bounds.
-int ag_wire_read (enum ag_peer from, struct ag_str bytes, struct ag_msg *out, struct ag_err *err);
+int ag_wire_read (enum ag_side from, struct ag_str bytes, struct ag_msg *out, struct ag_err *err);
 
 //  Append the frame of a request. Absent fields that are not needed are left out, and so are numbers that
 //  are 0 or at their least and bools that are false: a struct of zeros asks for nothing special. Bounds
@@ -76,7 +76,7 @@ struct ag_field {
 
 struct ag_shape {
     const char *word; //  the value of `do`
-    enum ag_peer from;
+    enum ag_side from;
     const char *doc;
     const struct ag_field *fields;
     size_t count;

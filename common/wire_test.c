@@ -306,7 +306,7 @@ a_request_of_another_side_is_not_allowed (void **state)
         for (int from = AG_PEER_CLIENT; from <= AG_PEER_BROKER; from++) {
             struct ag_msg out = {0};
             struct ag_err err = {0};
-            int rc = ag_wire_read ((enum ag_peer)from, written (&probe), &out, &err);
+            int rc = ag_wire_read ((enum ag_side)from, written (&probe), &out, &err);
             if (from == (int)shape->from)
                 assert_int_equal (rc, 0);
             else if (rc == 0 || err.code != AG_E_NOT_ALLOWED)
@@ -319,7 +319,7 @@ a_request_of_another_side_is_not_allowed (void **state)
 }
 
 static struct ag_err
-refusal (enum ag_peer from, struct ag_str frame)
+refusal (enum ag_side from, struct ag_str frame)
 {
     struct ag_msg out;
     struct ag_err err = {0};
