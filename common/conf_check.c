@@ -72,7 +72,9 @@ text_of (struct ag_str value)
 {
     struct ag_cursor in = ag_cursor (value);
     struct ag_head head;
-    return ag_next (&in, &head) || head.kind != AG_TEXT ? (struct ag_str){0} : head.s;
+    if (ag_next (&in, &head) || head.kind != AG_TEXT)
+        return (struct ag_str){0};
+    return head.s;
 }
 
 static bool
