@@ -11,8 +11,8 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define HOUSE AG_BY_HOUSE
-#define CLIENT AG_BY_CLIENT
+#define HOUSE     AG_BY_HOUSE
+#define CLIENT    AG_BY_CLIENT
 #define OPERATION AG_BY_OPERATION
 #define EVENT(NAME, type, writer, queued, lifecycle, doc)                                          \
     {{type, sizeof (type) - 1}, {writer, queued, lifecycle}},
@@ -127,6 +127,7 @@ ag_event_decode (uint64_t run, uint64_t seq, struct ag_str stored, struct ag_eve
     if (stored.n < AG_SEED)
         goto bad;
     in.end -= AG_SEED;
+    event->stored = (struct ag_str){stored.p, stored.n - AG_SEED};
     if (decode (&in, event))
         goto bad;
     memcpy (event->seed, in.end, AG_SEED);
@@ -209,8 +210,13 @@ ag_time_text (uint64_t time_us, char text[AG_TIME_TEXT])
         unsigned number;
         int width;
         char then;
-    } parts[] = {{year, 4, '-'},           {month, 2, '-'},     {day, 2, 'T'}, {rest / 3600, 2, ':'},
-                 {rest / 60 % 60, 2, ':'}, {rest % 60, 2, '.'}, {(unsigned)(time_us % 1000000), 6, 'Z'}};
+    } parts[] = {{year, 4, '-'},
+                 {month, 2, '-'},
+                 {day, 2, 'T'},
+                 {rest / 3600, 2, ':'},
+                 {rest / 60 % 60, 2, ':'},
+                 {rest % 60, 2, '.'},
+                 {(unsigned)(time_us % 1000000), 6, 'Z'}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         text = digits (text, parts[i].number, parts[i].width);
         *text++ = parts[i].then;

@@ -46,6 +46,7 @@ struct ag_event {
     uint32_t flags;
     struct ag_str type, actor, frame; //  actor, frame: p NULL when there is none
     struct ag_str payload;            //  a map
+    struct ag_str stored;             //  the bytes that were hashed; of an event that was read
     uint8_t seed[AG_SEED];
 };
 

@@ -17,6 +17,7 @@
 
 typedef struct ag_journal ag_journal_t;
 struct ag_run;
+struct ag_cache;
 
 //  The store is borrowed and outlives the journal. Costs a few reads, however much the store holds.
 ag_journal_t *ag_journal_new (ag_store_t *store, struct ag_err *err);
@@ -30,6 +31,8 @@ uint64_t ag_journal_now (ag_journal_t *self);
 
 ag_store_t *ag_journal_store (ag_journal_t *self);
 ag_batch_t *ag_journal_batch (ag_journal_t *self);
+//  Present data of objects, for the floor that patches them.
+struct ag_cache *ag_journal_cache (ag_journal_t *self);
 //  The last stream number given out, this turn included.
 uint64_t ag_journal_stream (const ag_journal_t *self);
 //  Events of this turn; with `ag_batch_bytes` they say when to cut it.
@@ -81,8 +84,4 @@ int ag_journal_scan_type (ag_journal_t *self, const struct ag_run *run, struct a
 //  Committed events of the whole store with a stream number above after, in stream order.
 int ag_stream_scan (ag_journal_t *self, uint64_t after, ag_event_fn fn, void *arg,
                     struct ag_err *err);
-
-//  The chain of a run after its event seq (inherited ones included): at most 255 events are hashed.
-int ag_journal_chain (ag_journal_t *self, const struct ag_run *run, uint64_t seq,
-                      uint8_t chain[AG_HASH], struct ag_err *err);
 #endif

@@ -187,12 +187,6 @@ ag_key_event (struct ag_key *key, uint64_t run, uint64_t seq)
 }
 
 void
-ag_key_versions (struct ag_key *key, uint64_t run, int kind, struct ag_str id)
-{
-    ag_key_tip (key, run, kind, id);
-}
-
-void
 ag_key_version (struct ag_key *key, uint64_t run, int kind, struct ag_str id, uint64_t seq)
 {
     ag_key_tip (key, run, kind, id);

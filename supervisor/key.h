@@ -44,7 +44,6 @@ void ag_key_promoted (struct ag_key *key, uint64_t fork);
 
 //  EVENT, VERSION, TIP
 void ag_key_event (struct ag_key *key, uint64_t run, uint64_t seq);
-void ag_key_versions (struct ag_key *key, uint64_t run, int kind, struct ag_str id);
 void ag_key_version (struct ag_key *key, uint64_t run, int kind, struct ag_str id, uint64_t seq);
 void ag_key_tips (struct ag_key *key, uint64_t run, int kind);
 void ag_key_tip (struct ag_key *key, uint64_t run, int kind, struct ag_str id);

@@ -44,7 +44,4 @@ void ag_applied_fini (struct ag_applied *applied);
 int ag_operations_apply (ag_journal_t *journal, struct ag_run *run, struct ag_str ops,
                          const struct ag_author *author, struct ag_applied *applied,
                          struct ag_err *err);
-
-//  An id of a thing: 1 to 256 bytes of UTF-8 without control characters, space or '@'.
-int ag_id_check (struct ag_str id, struct ag_err *err);
 #endif

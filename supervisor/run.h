@@ -7,13 +7,10 @@
  */
 #ifndef AG_RUN_H
 #define AG_RUN_H
+#include "supervisor/ids.h"
 #include "supervisor/journal.h"
 
-enum {
-    AG_RUN_DEPTH = 16,  //  forks of forks
-    AG_RUN_TEXT = 15,   //  "r" and base32 with a NUL
-    AG_LABEL_BYTES = 64 //  without the NUL
-};
+enum { AG_RUN_DEPTH = 16 }; //  forks of forks
 
 enum ag_run_kind { AG_ROOT, AG_FORK, AG_TRIAL };
 enum ag_effects { AG_EFFECTS_CACHE, AG_EFFECTS_LIVE, AG_EFFECTS_REPLAY };
@@ -31,9 +28,9 @@ enum ag_use {
 struct ag_run_head {
     uint64_t tip;   //  sequence of the last event, inherited ones included; 0: none
     uint64_t facts; //  how many of them are not bookkeeping of the house
-    uint64_t objects, relations, patches; //  highest number minted or seen
-    uint64_t used[AG_USES];
-    uint8_t chain[AG_HASH]; //  after the tip
+    uint64_t minted[AG_MINTED_KINDS]; //  highest number minted or seen, by enum ag_minted_kind
+    uint8_t chain[AG_HASH];           //  after the tip
+    uint64_t used[AG_USES];           //  by this run itself
 };
 
 struct ag_run {
@@ -47,14 +44,13 @@ struct ag_run {
     uint64_t created_us;
     uint32_t depth;                 //  how many ancestors
     char label[AG_LABEL_BYTES + 1]; //  empty: none
-    uint8_t base[AG_HASH];          //  the chain where its own events begin
+    struct ag_run_head base;        //  where its own events begin
     struct ag_str spec;             //  a value of the fleet floor; null when none was given
     //  In memory.
     const struct ag_run *above; //  the parent, NULL for a root
     struct ag_run_head head;
     uint64_t
         index; //  number under which its state stands (its own, but while `verify` rebuilds it)
-    struct ag_run_link *link; //  the journal's
 };
 
 //  What a new run is made of; `{0}` is a plain one without label.
@@ -65,9 +61,8 @@ struct ag_birth {
     struct ag_str label, spec;
 };
 
-//  A new root run. AG_E_EXISTS: the label is taken. AG_E_USAGE: it can be none (1 to 64 bytes of UTF-8
-//  without control characters, space or '@', and nothing that looks like a run id: r and base32 with a
-//  digit in it; a purely alphabetic id is skipped when a label already is that word).
+//  A new root run. AG_E_EXISTS: the label is taken. AG_E_USAGE: it can be none (see ids.h). A run id that
+//  happens to be the label of another run is skipped.
 int ag_run_create (ag_journal_t *journal, const struct ag_birth *birth, struct ag_run **run,
                    struct ag_err *err);
 
@@ -81,8 +76,6 @@ int ag_run_find (ag_journal_t *journal, struct ag_str text, bool exact, struct a
 //  RUN, RUN@tip, RUN@42 or RUN@evt_042; the tip of an empty run is 0.
 int ag_point_find (ag_journal_t *journal, struct ag_str text, bool exact, struct ag_run **run,
                    uint64_t *seq, struct ag_err *err);
-//  The number of a run id's text; -1 when it is none.
-int ag_run_number (struct ag_str id, uint64_t *number);
 
 //  Runs with a number above after, in order of their numbers; or only the direct forks of one. The
 //  callback says whether to go on; it may read, but not write.
@@ -97,7 +90,8 @@ void ag_run_touch (ag_journal_t *journal, struct ag_run *run);
 
 //  The run of a lineage that holds event seq itself.
 const struct ag_run *ag_run_holder (const struct ag_run *run, uint64_t seq);
-//  How many of the events up to seq are not bookkeeping of the house.
-int ag_run_facts (ag_journal_t *journal, const struct ag_run *run, uint64_t seq, uint64_t *facts,
-                  struct ag_err *err);
+//  The head as it was after event seq of the run, inherited ones included, without what was used. At most
+//  255 events are read. The chain is that of the run that holds seq, minted what a continuing fork needs.
+int ag_run_head_at (ag_journal_t *journal, const struct ag_run *run, uint64_t seq,
+                    struct ag_run_head *head, struct ag_err *err);
 #endif

@@ -1,0 +1,162 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/journal_impl.h"
+
+#include <string.h>
+
+//  1 when text is the label of a run, with its number.
+static int
+find_label (ag_journal_t *self, struct ag_str text, uint64_t *number, struct ag_err *err)
+{
+    struct ag_key key;
+    struct ag_buf hold = {0};
+    if (text.n == 0 || text.n > AG_LABEL_BYTES || memchr (text.p, 0, text.n))
+        return 0;
+    ag_key_label (&key, text);
+    int rc = ag_batch_get (self->batch, AG_META, ag_key_str (&key), &hold, err);
+    if (rc > 0)
+        *number = ag_be64 (hold.p);
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+static int
+exists (ag_journal_t *self, uint64_t number, struct ag_err *err)
+{
+    struct ag_key key;
+    struct ag_buf hold = {0};
+    ag_key_run (&key, number);
+    int rc = ag_batch_get (self->batch, AG_META, ag_key_str (&key), &hold, err);
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+//  Ids that begin so and have `more` digits after it are the numbers first .. first + 32^more - 1. Count
+//  runs among those, two at most; the last one found is kept.
+static int
+count_range (ag_journal_t *self, uint64_t first, uint64_t size, int *count, uint64_t *number,
+             struct ag_err *err)
+{
+    struct ag_key from, to;
+    struct ag_str key, value;
+    ag_key_run (&from, first);
+    ag_key_run (&to, first + size);
+    ag_view_t *view = ag_batch_scan (self->batch, AG_META, ag_key_str (&from), ag_key_str (&to));
+    int rc = 1;
+    while (*count < 2 && (rc = ag_view_next (view, &key, &value, err)) > 0) {
+        *number = ag_key_last_number (key);
+        (*count)++;
+    }
+    ag_view_destroy (&view);
+    return rc < 0 ? -1 : 0;
+}
+
+//  1 when exactly one run's id begins so.
+static int
+find_prefix (ag_journal_t *self, uint64_t prefix, uint64_t *number, struct ag_err *err)
+{
+    int count = 0;
+    for (uint64_t size = 1; prefix && prefix * size < self->next_run && count < 2; size *= 32)
+        if (count_range (self, prefix * size, size, &count, number, err))
+            return -1;
+    return count == 1;
+}
+
+//  1 when text names a run, with its number.
+static int
+find (ag_journal_t *self, struct ag_str text, bool exact, uint64_t *number, struct ag_err *err)
+{
+    int rc = find_label (self, text, number, err);
+    if (rc || ag_run_number (text, number))
+        return rc;
+    rc = exists (self, *number, err);
+    return rc || exact ? rc : find_prefix (self, *number, number, err);
+}
+
+int
+ag_run_find (ag_journal_t *self, struct ag_str text, bool exact, struct ag_run **run,
+             struct ag_err *err)
+{
+    uint64_t number;
+    int rc = find (self, text, exact, &number, err);
+    if (rc > 0)
+        return ag_run_get (self, number, run, err);
+    if (rc == 0)
+        ag_fail (err, AG_E_NOT_FOUND, "there is no run `%.*s`", AG_STR_ARG (text));
+    return -1;
+}
+
+//  A decimal sequence of at most 19 digits.
+static int
+read_seq (struct ag_str text, uint64_t *seq)
+{
+    *seq = 0;
+    if (text.n == 0 || text.n > 19)
+        return -1;
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return -1;
+        *seq = *seq * 10 + (uint64_t)(text.p[i] - '0');
+    }
+    return *seq ? 0 : -1;
+}
+
+int
+ag_point_find (ag_journal_t *self, struct ag_str text, bool exact, struct ag_run **run,
+               uint64_t *seq, struct ag_err *err)
+{
+    const char *mark = text.n ? memchr (text.p, '@', text.n) : NULL;
+    struct ag_str name = {text.p, mark ? (size_t)(mark - text.p) : text.n};
+    if (ag_run_find (self, name, exact, run, err))
+        return -1;
+    *seq = (*run)->head.tip;
+    if (!mark)
+        return 0;
+    struct ag_str point = {mark + 1, text.n - name.n - 1};
+    if (ag_str_is (point, "tip"))
+        return 0;
+    if (ag_evt_read (point, seq) && read_seq (point, seq))
+        return ag_fail (err, AG_E_USAGE,
+                        "`%.*s` is no point of a run: RUN@evt_042, RUN@42, RUN@tip",
+                        AG_STR_ARG (text));
+    if (*seq > (*run)->head.tip)
+        return ag_fail (err, AG_E_NOT_FOUND, "run %s has no event %.*s", (*run)->id,
+                        AG_STR_ARG (point));
+    return 0;
+}
+
+//  Calls back for each number at the end of a key of META.
+static int
+scan (ag_journal_t *self, const struct ag_key *from, const struct ag_key *to, ag_run_fn fn,
+      void *arg, struct ag_err *err)
+{
+    struct ag_str key, value;
+    struct ag_run *run;
+    ag_view_t *view = ag_batch_scan (self->batch, AG_META, ag_key_str (from), ag_key_str (to));
+    int rc;
+    while ((rc = ag_view_next (view, &key, &value, err)) > 0) {
+        rc = ag_run_get (self, ag_key_last_number (key), &run, err);
+        if (rc < 0 || !fn (arg, run))
+            break;
+    }
+    ag_view_destroy (&view);
+    return rc < 0 ? -1 : 0;
+}
+
+int
+ag_run_scan (ag_journal_t *self, uint64_t after, ag_run_fn fn, void *arg, struct ag_err *err)
+{
+    struct ag_key from, to;
+    ag_key_run (&from, after + 1);
+    ag_key_run (&to, self->next_run);
+    return after + 1 < self->next_run ? scan (self, &from, &to, fn, arg, err) : 0;
+}
+
+int
+ag_run_children (ag_journal_t *self, uint64_t parent, uint64_t after, ag_run_fn fn, void *arg,
+                 struct ag_err *err)
+{
+    struct ag_key from, to;
+    ag_key_child (&from, parent, after + 1);
+    ag_key_child (&to, parent, self->next_run);
+    return after + 1 < self->next_run ? scan (self, &from, &to, fn, arg, err) : 0;
+}
