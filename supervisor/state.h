@@ -40,7 +40,7 @@ struct ag_entity {
     struct ag_str provenance;     //  a map
     uint64_t version, seq, created;
     struct ag_tip tip;
-    struct ag_buf name, birth, change, built;
+    struct ag_buf name, birth, built; //  what the texts borrow from
 };
 void ag_entity_fini (struct ag_entity *entity);
 

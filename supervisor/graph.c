@@ -1,0 +1,210 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/graph.h"
+#include "supervisor/fields.h"
+#include "supervisor/state_index.h"
+
+#include <inttypes.h>
+
+static void
+put_text_or_null (struct ag_buf *out, const char *key, struct ag_str text)
+{
+    ag_put_lit (out, key);
+    if (text.p)
+        ag_put_text (out, text);
+    else
+        ag_put_null (out);
+}
+
+static void
+put_text (struct ag_buf *out, const char *key, struct ag_str text)
+{
+    ag_put_lit (out, key);
+    ag_put_text (out, text);
+}
+
+static void
+put_value (struct ag_buf *out, const char *key, struct ag_str value)
+{
+    ag_put_lit (out, key);
+    ag_put_value (out, value);
+}
+
+static void
+put_provenance (struct ag_buf *out, const struct ag_run *run, const struct ag_stamp *stamp)
+{
+    char time[AG_TIME_TEXT];
+    ag_time_text (stamp->time_us, time);
+    ag_put_lit (out, "provenance");
+    ag_put_map (out, 6);
+    put_text_or_null (out, "created_by", stamp->actor);
+    ag_put_lit (out, "caused_by_event");
+    ag_put_evt (out, stamp->cause);
+    put_text_or_null (out, "frame_id", stamp->frame);
+    put_text (out, "timestamp", ag_str (time));
+    ag_put_lit (out, "evidence");
+    ag_put_list (out, 0);
+    put_text (out, "run_id", ag_str (run->id));
+}
+
+static int
+append (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp, enum ag_type type,
+        const struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
+{
+    const struct ag_draft draft = {.type = ag_type_name (type),
+                                   .payload = ag_buf_str (payload),
+                                   .actor = stamp->actor,
+                                   .frame = stamp->frame,
+                                   .cause = stamp->cause,
+                                   .flags = stamp->flags,
+                                   .time_us = stamp->time_us};
+    return ag_journal_append (journal, run, &draft, seq, err);
+}
+
+int
+ag_graph_create (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
+                 struct ag_str id, struct ag_str type, struct ag_str data, struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    ag_put_map (&payload, 2);
+    ag_put_lit (&payload, "object");
+    ag_put_map (&payload, 5);
+    put_text (&payload, "id", id);
+    put_text (&payload, "type", type);
+    put_value (&payload, "data", data);
+    ag_put_lit (&payload, "version");
+    ag_put_uint (&payload, 1);
+    put_provenance (&payload, run, stamp);
+    put_text (&payload, "id", id);
+
+    int rc = append (journal, run, stamp, AG_EV_OBJECT_CREATED, &payload, &seq, err);
+    if (!rc)
+        ag_state_create (journal, run, AG_OBJECT, id, type, (struct ag_str){0}, (struct ag_str){0},
+                         seq);
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+int
+ag_graph_relate (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
+                 struct ag_str id, struct ag_str type, struct ag_str source, struct ag_str target,
+                 struct ag_str data, struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    ag_put_map (&payload, 4);
+    ag_put_lit (&payload, "relation");
+    ag_put_map (&payload, 6);
+    put_text (&payload, "id", id);
+    put_text (&payload, "source", source);
+    put_text (&payload, "target", target);
+    put_text (&payload, "type", type);
+    put_value (&payload, "data", data);
+    put_provenance (&payload, run, stamp);
+    put_text (&payload, "id", id);
+    put_text (&payload, "source", source);
+    put_text (&payload, "target", target);
+
+    int rc = append (journal, run, stamp, AG_EV_RELATION_CREATED, &payload, &seq, err);
+    if (!rc)
+        ag_state_create (journal, run, AG_RELATION, id, type, source, target, seq);
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+//  A patch as it is before, while and after its event is made.
+struct patch {
+    struct ag_str target, value, rationale;
+    enum ag_patch_op op;
+    const struct ag_tip *before;
+    struct ag_buf id, old, merged, payload;
+};
+
+static void
+patch_fini (struct patch *self)
+{
+    ag_buf_fini (&self->id);
+    ag_buf_fini (&self->old);
+    ag_buf_fini (&self->merged);
+    ag_buf_fini (&self->payload);
+}
+
+static struct ag_str
+patched (const struct patch *self)
+{
+    return self->op == AG_UPDATE ? ag_buf_str (&self->merged) : self->value;
+}
+
+static void
+put_patch (struct patch *self, const struct ag_run *run, const struct ag_stamp *stamp)
+{
+    struct ag_buf *out = &self->payload;
+    ag_put_map (out, 3);
+    ag_put_lit (out, "patch");
+    ag_put_map (out, 11);
+    put_text (out, "id", ag_buf_str (&self->id));
+    put_text (out, "target", self->target);
+    put_text (out, "op", self->op == AG_UPDATE ? AG_LIT ("update") : AG_LIT ("replace"));
+    put_value (out, "value", self->value);
+    ag_put_lit (out, "expected_version");
+    ag_put_uint (out, self->before->version);
+    put_text_or_null (out, "proposed_by", stamp->actor);
+    put_text_or_null (out, "rationale", self->rationale);
+    ag_put_lit (out, "evidence");
+    ag_put_list (out, 0);
+    put_text (out, "status", AG_LIT ("applied"));
+    put_text_or_null (out, "rejection_reason", (struct ag_str){0});
+    put_provenance (out, run, stamp);
+    put_text (out, "target", self->target);
+    ag_put_lit (out, "diff");
+    ag_fields_diff (ag_buf_str (&self->old), patched (self), out);
+}
+
+//  What the object is now, what it will be, and the patch's own id.
+static int
+prepare (struct patch *self, ag_journal_t *journal, const struct ag_run *run, struct ag_err *err)
+{
+    struct ag_minted minted = {run->mint, run->head.minted[AG_MINTED_PATCH] + 1};
+    if (ag_state_data (journal, AG_OBJECT, self->target, self->before, &self->old, err))
+        return -1;
+    if (self->op == AG_UPDATE)
+        ag_fields_merge (ag_buf_str (&self->old), self->value, &self->merged);
+    ag_minted_write (AG_MINTED_PATCH, (struct ag_str){0}, &minted, &self->id);
+    return 0;
+}
+
+int
+ag_graph_patch (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
+                struct ag_str id, const struct ag_tip *before, enum ag_patch_op op,
+                struct ag_str value, struct ag_str rationale, struct ag_err *err)
+{
+    struct patch self = {
+        .target = id, .value = value, .rationale = rationale, .op = op, .before = before};
+    uint64_t seq;
+    int rc = prepare (&self, journal, run, err);
+    if (!rc) {
+        put_patch (&self, run, stamp);
+        rc = append (journal, run, stamp, AG_EV_PATCH_APPLIED, &self.payload, &seq, err);
+    }
+    if (!rc)
+        ag_state_patch (journal, run, id, before, op, patched (&self), seq);
+    patch_fini (&self);
+    return rc;
+}
+
+int
+ag_graph_remove (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
+                 enum ag_entity_kind kind, struct ag_str id, const struct ag_tip *before,
+                 struct ag_err *err)
+{
+    enum ag_type type = kind == AG_OBJECT ? AG_EV_OBJECT_REMOVED : AG_EV_RELATION_REMOVED;
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    ag_put_map (&payload, 1);
+    put_text (&payload, "id", id);
+    int rc = append (journal, run, stamp, type, &payload, &seq, err);
+    if (!rc)
+        ag_state_remove (journal, run, kind, id, before, seq);
+    ag_buf_fini (&payload);
+    return rc;
+}

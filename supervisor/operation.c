@@ -1,0 +1,445 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/operation.h"
+#include "supervisor/arena.h"
+#include "supervisor/graph.h"
+#include "supervisor/omap.h"
+#include "supervisor/operation_read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+//  One list while it is applied.
+struct apply {
+    ag_journal_t *journal;
+    struct ag_run *run;
+    const struct ag_author *author;
+    struct ag_stamp stamp;
+    uint64_t begin;                   //  the tip before it
+    uint64_t minted[AG_MINTED_KINDS]; //  of the invocation's block, so far
+    struct ag_arena arena;
+    struct ag_omap names; //  given by `as` -> ids
+    struct ag_tip tip;
+    struct ag_buf id; //  of what was made last
+    struct ag_applied *applied;
+};
+
+void
+ag_applied_fini (struct ag_applied *applied)
+{
+    ag_buf_fini (&applied->ids);
+    *applied = (struct ag_applied){0};
+}
+
+/*  Checks  */
+
+//  An id as it was given, or the id behind "@name".
+static int
+resolve (struct apply *self, struct ag_str given, struct ag_str *id, struct ag_err *err)
+{
+    *id = given;
+    if (given.n == 0 || given.p[0] != '@')
+        return 0;
+    const struct ag_entry *entry =
+        ag_omap_find (&self->names, (struct ag_str){given.p + 1, given.n - 1});
+    if (!entry)
+        return ag_fail (err, AG_E_BAD_OPERATION, "nothing before it in the list is called `%.*s`",
+                        AG_STR_ARG (given));
+    *id = entry->value;
+    return 0;
+}
+
+static const char *
+kind_name (enum ag_entity_kind kind)
+{
+    return kind == AG_OBJECT ? "object" : "relation";
+}
+
+//  Somebody else changed it after the author read.
+static bool
+contended (const struct apply *self)
+{
+    uint64_t read_at = self->author->read_at;
+    return read_at && self->tip.seq > read_at && self->tip.seq <= self->begin;
+}
+
+//  The thing must be there now; its tip stands in self->tip.
+static int
+require (struct apply *self, enum ag_entity_kind kind, struct ag_str id, struct ag_err *err)
+{
+    int rc = ag_state_tip (self->journal, self->run, kind, id, AG_NOW, &self->tip, err);
+    if (rc < 0 || (rc > 0 && self->tip.live))
+        return rc < 0 ? -1 : 0;
+    if (rc > 0 && contended (self))
+        return ag_fail (err, AG_E_CONTENTION, "%s `%.*s` was removed meanwhile", kind_name (kind),
+                        AG_STR_ARG (id));
+    return ag_fail (err, AG_E_NOT_FOUND, "there is no %s `%.*s`%s", kind_name (kind),
+                    AG_STR_ARG (id), rc > 0 ? "; it was removed" : "");
+}
+
+//  As require, and nobody else may have changed it.
+static int
+require_mine (struct apply *self, enum ag_entity_kind kind, struct ag_str given, struct ag_str *id,
+              struct ag_err *err)
+{
+    if (resolve (self, given, id, err) || require (self, kind, *id, err))
+        return -1;
+    if (contended (self))
+        return ag_fail (err, AG_E_CONTENTION, "%s `%.*s` was changed meanwhile", kind_name (kind),
+                        AG_STR_ARG (*id));
+    return 0;
+}
+
+static int
+check_data (struct ag_str data, struct ag_err *err)
+{
+    struct ag_str value;
+    if (ag_map_get (data, "provenance", &value))
+        return 0;
+    return ag_fail (err, AG_E_BAD_OPERATION,
+                    "the top-level key `provenance` of data is written by the house alone");
+}
+
+static struct ag_str
+or_empty (struct ag_str map)
+{
+    return map.p ? map : AG_LIT ("\x80");
+}
+
+/*  Ids of new things  */
+
+static enum ag_minted_kind
+minted_kind (enum ag_entity_kind kind)
+{
+    return kind == AG_OBJECT ? AG_MINTED_OBJECT : AG_MINTED_RELATION;
+}
+
+static uint64_t
+block_begin (const struct ag_mint *block, enum ag_minted_kind kind)
+{
+    return kind == AG_MINTED_OBJECT ? block->object : block->relation;
+}
+
+static uint64_t
+max (uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+//  The invocation goes on in its block; anybody else steps over the block of an open invocation.
+static uint64_t
+next_number (struct apply *self, enum ag_minted_kind kind)
+{
+    const struct ag_mint *block = self->author->mint;
+    uint64_t seen = self->run->head.minted[kind];
+    if (!block)
+        return seen + 1;
+    uint64_t begin = block_begin (block, kind), end = begin + AG_MINT_BLOCK;
+    if (!block->mine)
+        return max (seen, end) + 1;
+    uint64_t next = max (self->minted[kind], begin) + 1;
+    self->minted[kind] = next <= end ? next : max (next - 1, seen) + 1;
+    return self->minted[kind];
+}
+
+static int
+is_used (struct apply *self, enum ag_entity_kind kind, struct ag_err *err)
+{
+    return ag_state_tip (self->journal, self->run, kind, ag_buf_str (&self->id), AG_NOW, &self->tip,
+                         err);
+}
+
+//  A number of the block may have been given by name; then the next one is taken.
+static int
+mint (struct apply *self, enum ag_entity_kind kind, struct ag_str type, struct ag_err *err)
+{
+    struct ag_minted minted = {.run = self->run->mint};
+    int used, tries = 0;
+    do {
+        minted.number = next_number (self, minted_kind (kind));
+        ag_buf_clear (&self->id);
+        ag_minted_write (minted_kind (kind), type, &minted, &self->id);
+        used = minted.number > AG_MINTED_MAX ? 1 : is_used (self, kind, err);
+    } while (used > 0 && tries++ < AG_MINT_BLOCK && minted.number <= AG_MINTED_MAX);
+    if (used > 0)
+        return ag_fail (err, AG_E_EXISTS, "no %s number is left: `%.*s` is taken", kind_name (kind),
+                        AG_STR_ARG (ag_buf_str (&self->id)));
+    return used;
+}
+
+//  Tag forms are the house's to give, and of the open invocation in its block.
+static int
+check_form (const struct apply *self, enum ag_entity_kind kind, struct ag_str id,
+            struct ag_err *err)
+{
+    struct ag_minted minted;
+    const struct ag_mint *block = self->author->mint;
+    if (!ag_minted_read (minted_kind (kind), id, &minted) || minted.run == 0)
+        return 0;
+    if (block && block->mine && minted.run == self->run->mint) {
+        uint64_t begin = block_begin (block, minted_kind (kind));
+        if (minted.number > begin && minted.number <= begin + AG_MINT_BLOCK)
+            return 0;
+    }
+    return ag_fail (err, AG_E_BAD_OPERATION,
+                    "`%.*s` has the form of an id that a fork makes itself", AG_STR_ARG (id));
+}
+
+static int
+take_given (struct apply *self, enum ag_entity_kind kind, struct ag_str id, struct ag_err *err)
+{
+    if (ag_id_check (id, "the id", err) || check_form (self, kind, id, err))
+        return -1;
+    ag_buf_clear (&self->id);
+    ag_buf_add_str (&self->id, id);
+    int used = is_used (self, kind, err);
+    if (used > 0)
+        return ag_fail (err, AG_E_EXISTS, "%s `%.*s` %s", kind_name (kind), AG_STR_ARG (id),
+                        self->tip.live ? "exists already" : "was used and removed");
+    return used;
+}
+
+static int
+choose_id (struct apply *self, enum ag_entity_kind kind, const struct ag_operation *op,
+           struct ag_err *err)
+{
+    return op->id.p ? take_given (self, kind, op->id, err) : mint (self, kind, op->type, err);
+}
+
+//  Remember what `as` calls the thing that was made last.
+static int
+name_it (struct apply *self, struct ag_str name, struct ag_err *err)
+{
+    if (!name.p)
+        return 0;
+    if (ag_id_check (name, "`as`", err))
+        return -1;
+    struct ag_str id = ag_buf_str (&self->id);
+    void *memory = ag_arena_take (&self->arena, ag_entry_size (name, id));
+    if (ag_omap_insert (&self->names, ag_entry_make (memory, name, id)))
+        return ag_fail (err, AG_E_BAD_OPERATION, "something before it is called `%.*s` already",
+                        AG_STR_ARG (name));
+    return 0;
+}
+
+/*  One function per row of operations.def: 1 when it made what self->id names, 0, -1.  */
+
+static int
+add_object (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+{
+    struct ag_str data = or_empty (op->data);
+    if (ag_type_check (op->type, "the type", err) || check_data (data, err) ||
+        choose_id (self, AG_OBJECT, op, err) || name_it (self, op->as, err))
+        return -1;
+    self->applied->objects++;
+    return ag_graph_create (self->journal, self->run, &self->stamp, ag_buf_str (&self->id),
+                            op->type, data, err)
+               ? -1
+               : 1;
+}
+
+static int
+change_object (struct apply *self, const struct ag_operation *op, enum ag_patch_op patch,
+               struct ag_err *err)
+{
+    struct ag_str id;
+    if (check_data (op->data, err) || require_mine (self, AG_OBJECT, op->id, &id, err))
+        return -1;
+    self->applied->patches++;
+    return ag_graph_patch (self->journal, self->run, &self->stamp, id, &self->tip, patch, op->data,
+                           (struct ag_str){0}, err);
+}
+
+static int
+patch_object (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+{
+    return change_object (self, op, AG_UPDATE, err);
+}
+
+static int
+replace_object (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+{
+    return change_object (self, op, AG_REPLACE, err);
+}
+
+static int
+check_count (const struct apply *self, struct ag_err *err)
+{
+    if (self->run->head.tip - self->begin <= AG_APPLY_EVENTS)
+        return 0;
+    return ag_fail (err, AG_E_TOO_LARGE, "the list makes more than %d events", AG_APPLY_EVENTS);
+}
+
+struct ids {
+    struct ag_buf text; //  each with a NUL
+    size_t count;
+};
+
+//  One more than may be removed is enough to be refused.
+static bool
+collect_id (void *arg, struct ag_str id)
+{
+    struct ids *ids = arg;
+    ag_buf_add_str (&ids->text, id);
+    ag_buf_add (&ids->text, "", 1);
+    return ids->count++ < AG_APPLY_EVENTS;
+}
+
+static int
+remove_one (struct apply *self, const struct ag_stamp *stamp, enum ag_entity_kind kind,
+            struct ag_str id, struct ag_err *err)
+{
+    if (require (self, kind, id, err))
+        return -1;
+    return ag_graph_remove (self->journal, self->run, stamp, kind, id, &self->tip, err);
+}
+
+//  The removal of an object takes its relations along, each with its own event that it caused.
+static int
+remove_relations (struct apply *self, struct ag_str object, struct ag_err *err)
+{
+    struct ids ids = {0};
+    struct ag_stamp stamp = self->stamp;
+    stamp.cause = self->run->head.tip;
+    int rc = ag_state_relations (self->journal, self->run, object, AG_NOW, AG_LIT (""), collect_id,
+                                 &ids, err);
+    for (size_t at = 0; !rc && at < ids.text.n;) {
+        struct ag_str id = ag_str ((const char *)ids.text.p + at);
+        at += id.n + 1;
+        rc = remove_one (self, &stamp, AG_RELATION, id, err) || check_count (self, err) ? -1 : 0;
+    }
+    ag_buf_fini (&ids.text);
+    return rc;
+}
+
+static int
+remove_object (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+{
+    struct ag_str id;
+    if (require_mine (self, AG_OBJECT, op->id, &id, err) ||
+        remove_one (self, &self->stamp, AG_OBJECT, id, err))
+        return -1;
+    return remove_relations (self, id, err);
+}
+
+static int
+add_relation (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+{
+    struct ag_str source, target, data = or_empty (op->data);
+    if (ag_type_check (op->type, "the type", err) || check_data (data, err) ||
+        resolve (self, op->source, &source, err) || resolve (self, op->target, &target, err) ||
+        require (self, AG_OBJECT, source, err) || require (self, AG_OBJECT, target, err) ||
+        choose_id (self, AG_RELATION, op, err) || name_it (self, op->as, err))
+        return -1;
+    self->applied->relations++;
+    return ag_graph_relate (self->journal, self->run, &self->stamp, ag_buf_str (&self->id),
+                            op->type, source, target, data, err)
+               ? -1
+               : 1;
+}
+
+static int
+remove_relation (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+{
+    struct ag_str id;
+    return require_mine (self, AG_RELATION, op->id, &id, err) ||
+                   remove_one (self, &self->stamp, AG_RELATION, id, err)
+               ? -1
+               : 0;
+}
+
+static int
+emit (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+{
+    uint64_t seq;
+    const struct ag_draft draft = {.type = op->type,
+                                   .payload = or_empty (op->payload),
+                                   .actor = self->stamp.actor,
+                                   .frame = self->stamp.frame,
+                                   .cause = self->stamp.cause,
+                                   .flags = self->stamp.flags,
+                                   .time_us = self->stamp.time_us};
+    if (ag_type_check (op->type, "the event type", err))
+        return -1;
+    if (ag_type_rule (op->type).writer != AG_BY_ANYONE)
+        return ag_fail (err, AG_E_RESERVED, "`%.*s` is an event type of the house",
+                        AG_STR_ARG (op->type));
+    self->applied->emitted++;
+    return ag_journal_append (self->journal, self->run, &draft, &seq, err);
+}
+
+typedef int (*op_fn) (struct apply *self, const struct ag_operation *op, struct ag_err *err);
+static const op_fn handlers[AG_OPS] = {
+    [AG_OP_ADD_OBJECT] = add_object,
+    [AG_OP_PATCH_OBJECT] = patch_object,
+    [AG_OP_REPLACE_OBJECT] = replace_object,
+    [AG_OP_REMOVE_OBJECT] = remove_object,
+    [AG_OP_ADD_RELATION] = add_relation,
+    [AG_OP_REMOVE_RELATION] = remove_relation,
+    [AG_OP_EMIT] = emit,
+};
+
+/*  The list  */
+
+static int
+apply_one (struct apply *self, struct ag_str map, uint32_t index, struct ag_err *err)
+{
+    struct ag_operation op;
+    if (ag_operation_read (map, &op, err))
+        return ag_wrap (err, "operation %u", index + 1);
+    int made = handlers[op.op](self, &op, err);
+    if (made < 0 || check_count (self, err))
+        return ag_wrap (err, "operation %u (%s)", index + 1, ag_op_name (op.op));
+    if (made > 0)
+        ag_put_text (&self->applied->ids, ag_buf_str (&self->id));
+    else
+        ag_put_null (&self->applied->ids);
+    return 0;
+}
+
+static int
+apply_all (struct apply *self, struct ag_str ops, struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (ops);
+    struct ag_head head;
+    struct ag_str map;
+    if (ag_next (&in, &head) || head.kind != AG_LIST)
+        return ag_fail (err, AG_E_BAD_OPERATION, "the operations are no list");
+    if (head.count > AG_APPLY_EVENTS)
+        return ag_fail (err, AG_E_TOO_LARGE, "%u operations are more than %d", head.count,
+                        AG_APPLY_EVENTS);
+    ag_put_list (&self->applied->ids, head.count);
+    for (uint32_t i = 0; i < head.count; i++) {
+        if (ag_take (&in, &map))
+            return ag_fail (err, AG_E_BAD_OPERATION, "operation %u: unreadable", i + 1);
+        if (apply_one (self, map, i, err))
+            return -1;
+    }
+    return 0;
+}
+
+int
+ag_operations_apply (ag_journal_t *journal, struct ag_run *run, struct ag_str ops,
+                     const struct ag_author *author, struct ag_applied *applied, struct ag_err *err)
+{
+    struct apply self = {.journal = journal,
+                         .run = run,
+                         .author = author,
+                         .begin = run->head.tip,
+                         .applied = applied};
+    self.stamp = (struct ag_stamp){author->actor, author->frame, author->cause, author->flags,
+                                   ag_journal_now (journal)};
+    struct ag_mark mark = ag_journal_mark (journal);
+    ag_applied_fini (applied);
+    int rc = apply_all (&self, ops, err);
+    if (rc) {
+        ag_journal_rollback (journal, &mark);
+        ag_applied_fini (applied);
+    } else if (run->head.tip > self.begin) {
+        applied->first = self.begin + 1;
+        applied->last = run->head.tip;
+    }
+    ag_tip_fini (&self.tip);
+    ag_buf_fini (&self.id);
+    ag_arena_rewind (&self.arena, (struct ag_place){0});
+    return rc;
+}

@@ -1,0 +1,288 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/cache.h"
+#include "supervisor/state_index.h"
+
+#include <string.h>
+
+/*  Stored forms  */
+
+//  [seq, created, version, live, type], of a relation also its ends.
+static void
+encode_tip (const struct ag_tip *tip, enum ag_entity_kind kind, struct ag_buf *out)
+{
+    ag_put_list (out, kind == AG_RELATION ? 7 : 5);
+    ag_put_uint (out, tip->seq);
+    ag_put_uint (out, tip->created);
+    ag_put_uint (out, tip->version);
+    ag_put_bool (out, tip->live);
+    ag_put_text (out, tip->type);
+    if (kind != AG_RELATION)
+        return;
+    ag_put_text (out, tip->source);
+    ag_put_text (out, tip->target);
+}
+
+static bool
+take (struct ag_cursor *in, enum ag_kind kind, struct ag_head *head)
+{
+    return !ag_next (in, head) && head->kind == kind;
+}
+
+static bool
+take_uint (struct ag_cursor *in, uint64_t *number)
+{
+    struct ag_head head;
+    bool ok = take (in, AG_UINT, &head);
+    *number = ok ? head.u : 0;
+    return ok;
+}
+
+static bool
+take_text (struct ag_cursor *in, struct ag_str *text)
+{
+    struct ag_head head;
+    bool ok = take (in, AG_TEXT, &head);
+    *text = ok ? head.s : (struct ag_str){0};
+    return ok;
+}
+
+int
+ag_tip_decode (struct ag_str value, struct ag_tip *tip)
+{
+    struct ag_cursor in = ag_cursor (value);
+    struct ag_head list, live;
+    if (!take (&in, AG_LIST, &list) || !take_uint (&in, &tip->seq) ||
+        !take_uint (&in, &tip->created) || !take_uint (&in, &tip->version) ||
+        !take (&in, AG_BOOL, &live) || !take_text (&in, &tip->type))
+        return -1;
+    tip->live = live.b;
+    tip->source = tip->target = (struct ag_str){0};
+    if (list.count == 7 && (!take_text (&in, &tip->source) || !take_text (&in, &tip->target)))
+        return -1;
+    return 0;
+}
+
+int
+ag_version_decode (struct ag_str value, struct ag_version *version)
+{
+    struct ag_cursor in = ag_cursor (value);
+    struct ag_head list;
+    uint64_t op;
+    if (!take (&in, AG_LIST, &list) || !take_uint (&in, &op) || op > AG_VERSION_REMOVE ||
+        !take_uint (&in, &version->version))
+        return -1;
+    version->op = (enum ag_version_op)op;
+    version->data = (struct ag_str){0};
+    return list.count == 3 ? ag_take (&in, &version->data) : 0;
+}
+
+/*  Writing  */
+
+static void
+put_tip (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+         struct ag_str id, const struct ag_tip *tip)
+{
+    struct ag_key key;
+    struct ag_buf value = {0};
+    ag_key_tip (&key, run->index, kind, id);
+    encode_tip (tip, kind, &value);
+    ag_batch_put (ag_journal_batch (journal), AG_TIP, ag_key_str (&key), ag_buf_str (&value));
+    ag_buf_fini (&value);
+}
+
+static void
+put_version (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+             struct ag_str id, uint64_t seq, const struct ag_version *version)
+{
+    struct ag_key key;
+    struct ag_buf value = {0};
+    ag_key_version (&key, run->index, kind, id, seq);
+    ag_put_list (&value, version->data.p ? 3 : 2);
+    ag_put_uint (&value, version->op);
+    ag_put_uint (&value, version->version);
+    if (version->data.p)
+        ag_put_value (&value, version->data);
+    ag_batch_put (ag_journal_batch (journal), AG_VERSION, ag_key_str (&key), ag_buf_str (&value));
+    ag_buf_fini (&value);
+}
+
+//  One key of the index: while live with [created], afterwards with [created, removed).
+static void
+move_index (ag_journal_t *journal, struct ag_key *live, struct ag_key *gone, struct ag_str id,
+            uint64_t created, uint64_t removed)
+{
+    ag_batch_t *batch = ag_journal_batch (journal);
+    struct ag_buf value = {0};
+    ag_buf_be64 (&value, created);
+    ag_key_add_id (live, id);
+    if (removed == 0) {
+        ag_batch_put (batch, AG_INDEX, ag_key_str (live), ag_buf_str (&value));
+    } else {
+        ag_key_add_id (gone, id);
+        ag_buf_be64 (&value, removed);
+        ag_batch_delete (batch, AG_INDEX, ag_key_str (live));
+        ag_batch_put (batch, AG_INDEX, ag_key_str (gone), ag_buf_str (&value));
+    }
+    ag_buf_fini (&value);
+}
+
+static void
+index_end (ag_journal_t *journal, const struct ag_run *run, struct ag_str object, struct ag_str id,
+           uint64_t created, uint64_t removed)
+{
+    struct ag_key live, gone;
+    ag_key_of_object (&live, true, run->index, object);
+    ag_key_of_object (&gone, false, run->index, object);
+    move_index (journal, &live, &gone, id, created, removed);
+}
+
+//  By type, and a relation by both ends; only in the run that made the entity.
+static void
+index_entity (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+              struct ag_str id, const struct ag_tip *tip, uint64_t removed)
+{
+    struct ag_key live, gone;
+    if (tip->created <= run->cut)
+        return;
+    ag_key_of_type (&live, true, run->index, kind, tip->type);
+    ag_key_of_type (&gone, false, run->index, kind, tip->type);
+    move_index (journal, &live, &gone, id, tip->created, removed);
+    if (kind != AG_RELATION)
+        return;
+    index_end (journal, run, tip->source, id, tip->created, removed);
+    if (!ag_str_eq (tip->source, tip->target))
+        index_end (journal, run, tip->target, id, tip->created, removed);
+}
+
+void
+ag_state_create (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                 struct ag_str id, struct ag_str type, struct ag_str source, struct ag_str target,
+                 uint64_t seq)
+{
+    struct ag_tip tip = {.seq = seq,
+                         .created = seq,
+                         .version = 1,
+                         .live = true,
+                         .type = type,
+                         .source = source,
+                         .target = target};
+    put_tip (journal, run, kind, id, &tip);
+    index_entity (journal, run, kind, id, &tip, 0);
+}
+
+static void
+cache_key (const struct ag_run *run, struct ag_str id, struct ag_key *key)
+{
+    ag_key_tip (key, run->index, AG_OBJECT, id);
+}
+
+void
+ag_state_patch (ag_journal_t *journal, const struct ag_run *run, struct ag_str id,
+                const struct ag_tip *before, enum ag_patch_op op, struct ag_str data, uint64_t seq)
+{
+    struct ag_key key;
+    struct ag_tip tip = *before;
+    tip.seq = seq;
+    tip.version++;
+    put_tip (journal, run, AG_OBJECT, id, &tip);
+
+    bool whole = tip.version % AG_WHOLE == 0;
+    struct ag_version version = {.op = op == AG_UPDATE ? AG_VERSION_UPDATE : AG_VERSION_REPLACE,
+                                 .version = tip.version,
+                                 .data = whole ? data : (struct ag_str){0}};
+    put_version (journal, run, AG_OBJECT, id, seq, &version);
+    cache_key (run, id, &key);
+    ag_cache_put (ag_journal_cache (journal), ag_key_str (&key), seq, data);
+}
+
+void
+ag_state_remove (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                 struct ag_str id, const struct ag_tip *before, uint64_t seq)
+{
+    struct ag_tip tip = *before;
+    tip.seq = seq;
+    tip.live = false;
+    put_tip (journal, run, kind, id, &tip);
+    put_version (journal, run, kind, id, seq,
+                 &(struct ag_version){.op = AG_VERSION_REMOVE, .version = tip.version});
+    index_entity (journal, run, kind, id, &tip, seq);
+}
+
+/*  Reading a tip  */
+
+void
+ag_tip_fini (struct ag_tip *tip)
+{
+    ag_buf_fini (&tip->hold);
+    *tip = (struct ag_tip){0};
+}
+
+static int
+corrupt (const struct ag_run *level, struct ag_str id, struct ag_err *err)
+{
+    return ag_fail (err, AG_E_CORRUPT, "the state index of run %s is unreadable at `%.*s`",
+                    level->id, AG_STR_ARG (id));
+}
+
+//  The newest version of this run's own at or below the point; its creation is none that is stored.
+static int
+find_version (ag_journal_t *journal, const struct ag_run *level, enum ag_entity_kind kind,
+              struct ag_str id, uint64_t at, struct ag_tip *tip, struct ag_err *err)
+{
+    struct ag_key from, prefix;
+    struct ag_str key, value;
+    ag_key_version (&from, level->index, kind, id, at);
+    ag_key_tip (&prefix, level->index, kind, id);
+    struct ag_key to = ag_key_end (&prefix);
+    ag_view_t *view = ag_batch_scan (ag_journal_batch (journal), AG_VERSION, ag_key_str (&from),
+                                     ag_key_str (&to));
+    struct ag_version version;
+    int rc = ag_view_next (view, &key, &value, err);
+    if (rc > 0 && ag_version_decode (value, &version)) {
+        rc = corrupt (level, id, err);
+    } else if (rc > 0) {
+        tip->seq = ~ag_key_last_number (key);
+        tip->version = version.version;
+        tip->live = version.op != AG_VERSION_REMOVE;
+    }
+    ag_view_destroy (&view);
+    if (rc == 0 && tip->created > level->cut && tip->created <= at) {
+        tip->seq = tip->created;
+        tip->version = 1;
+        tip->live = true;
+        rc = 1;
+    }
+    return rc;
+}
+
+//  What this run itself knows of the entity at the point: 1, or 0 when nothing.
+static int
+tip_at_level (ag_journal_t *journal, const struct ag_run *level, enum ag_entity_kind kind,
+              struct ag_str id, uint64_t at, struct ag_tip *tip, struct ag_err *err)
+{
+    struct ag_key key;
+    ag_buf_clear (&tip->hold);
+    ag_key_tip (&key, level->index, kind, id);
+    int rc = ag_batch_get (ag_journal_batch (journal), AG_TIP, ag_key_str (&key), &tip->hold, err);
+    if (rc <= 0)
+        return rc;
+    if (ag_tip_decode (ag_buf_str (&tip->hold), tip))
+        return corrupt (level, id, err);
+    tip->holder = level;
+    return tip->seq <= at ? 1 : find_version (journal, level, kind, id, at, tip, err);
+}
+
+int
+ag_state_tip (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+              struct ag_str id, uint64_t at, struct ag_tip *tip, struct ag_err *err)
+{
+    if (id.n == 0 || id.n > AG_NAME_BYTES || memchr (id.p, 0, id.n))
+        return 0;
+    for (const struct ag_run *level = run; level; level = level->above) {
+        int rc = at > level->cut ? tip_at_level (journal, level, kind, id, at, tip, err) : 0;
+        if (rc)
+            return rc;
+        at = at < level->cut ? at : level->cut;
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+/*  state_index - how events are written into the state index, for the floors that append or check them.
+ *
+ *  The index is a function of the events: `ag_graph_*` writes it as it appends, `verify` writes it again
+ *  from the log; both through these calls.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_STATE_INDEX_H
+#define AG_STATE_INDEX_H
+#include "supervisor/graph.h"
+#include "supervisor/key.h"
+
+//  Every so many versions of an object hold its data whole.
+enum { AG_WHOLE = 16 };
+
+//  Source, target: of a relation.
+void ag_state_create (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                      struct ag_str id, struct ag_str type, struct ag_str source,
+                      struct ag_str target, uint64_t seq);
+//  Before: what the object was; data: what it is now.
+void ag_state_patch (ag_journal_t *journal, const struct ag_run *run, struct ag_str id,
+                     const struct ag_tip *before, enum ag_patch_op op, struct ag_str data,
+                     uint64_t seq);
+void ag_state_remove (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                      struct ag_str id, const struct ag_tip *before, uint64_t seq);
+
+//  What an event says, whatever its type, written into the index of a run whose earlier events were.
+int ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
+                    struct ag_err *err);
+
+//  Data of an entity in the version that the tip names; out is replaced.
+int ag_state_data (ag_journal_t *journal, enum ag_entity_kind kind, struct ag_str id,
+                   const struct ag_tip *tip, struct ag_buf *out, struct ag_err *err);
+
+//  Stored forms. What is read borrows from the value; holder and hold are left alone.
+int ag_tip_decode (struct ag_str value, struct ag_tip *tip);
+enum ag_version_op { AG_VERSION_UPDATE, AG_VERSION_REPLACE, AG_VERSION_REMOVE };
+struct ag_version {
+    enum ag_version_op op;
+    uint64_t version;
+    struct ag_str data; //  p NULL: stands in the event and those before it
+};
+int ag_version_decode (struct ag_str value, struct ag_version *version);
+#endif
