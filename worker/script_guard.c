@@ -1,0 +1,157 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "worker/script_state.h"
+
+#include "worker/text.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+//  Instructions between two looks at the clock, and the work in C that counts as much.
+enum { EVERY = 1000, WORK = 1 << 16 };
+
+struct ag_act *
+ag_act (lua_State *L)
+{
+    return *(struct ag_act **) lua_getextraspace (L);
+}
+
+static uint64_t
+now_ns (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+//  Raised again and again: a script that catches it meets it at its next instruction.
+static int
+raise_trip (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    if (act->tripped == AG_TRIP_MEMORY)
+        lua_pushliteral (L, "not enough memory"); //  Lua holds this string already
+    else
+        lua_pushfstring (L, "out of time: more than %d ms", (int) act->limits.wall_ms);
+    return lua_error (L);
+}
+
+static void
+hook (lua_State *L, lua_Debug *ar)
+{
+    struct ag_act *act = ag_act (L);
+    (void) ar;
+    act->work = 0;
+    if (!act->tripped && now_ns () > act->deadline_ns)
+        ag_guard_trip (act, AG_TRIP_TIME);
+    if (act->tripped)
+        raise_trip (L);
+    lua_sethook (L, hook, LUA_MASKCOUNT, EVERY);
+}
+
+void
+ag_guard_trip (struct ag_act *act, enum ag_trip why)
+{
+    if (!act->tripped)
+        act->tripped = why;
+    lua_sethook (act->L, hook, LUA_MASKCOUNT, 1);
+}
+
+void
+ag_guard_start (struct ag_act *act)
+{
+    act->deadline_ns = now_ns () + act->limits.wall_ms * 1000000u;
+    lua_sethook (act->L, hook, LUA_MASKCOUNT, EVERY);
+}
+
+bool
+ag_guard_go_on (void *arg)
+{
+    struct ag_act *act = arg;
+    act->work = 0;
+    if (now_ns () > act->deadline_ns)
+        ag_guard_trip (act, AG_TRIP_TIME);
+    return !act->tripped;
+}
+
+void
+ag_guard_spend (lua_State *L, size_t work)
+{
+    struct ag_act *act = ag_act (L);
+    act->work += work < WORK ? (unsigned) work : WORK;
+    if (act->work >= WORK && !ag_guard_go_on (act))
+        raise_trip (L);
+}
+
+//  Large blocks are work too (`..` of two megabytes is one instruction): enough of it, and the hook looks
+//  at the clock after the next instruction.
+void *
+ag_guard_alloc (void *arg, void *p, size_t old, size_t size)
+{
+    struct ag_act *act = arg;
+    old = p ? old : 0;
+    if (!size) {
+        free (p);
+        act->used -= old;
+        return NULL;
+    }
+    if (size > old && size - old > act->limits.memory_bytes - act->used)
+        return NULL;
+    act->work += (unsigned) (size >> 6 < WORK ? size >> 6 : WORK);
+    if (act->work >= WORK && act->L)
+        lua_sethook (act->L, hook, LUA_MASKCOUNT, 1);
+    act->used += size - old;
+    return ag_xrealloc (p, size);
+}
+
+//  Keep what an error says and where it happened, in clean and bounded text.
+int
+ag_guard_handler (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    size_t n;
+    const char *text = lua_tolstring (L, 1, &n);
+    ag_buf_clear (&act->message);
+    ag_buf_clear (&act->traceback);
+    if (text)
+        ag_clean ((struct ag_str){text, n}, 2000, &act->message);
+    else
+        ag_buf_text (&act->message, "an error that is a %s, not a text", luaL_typename (L, 1));
+    luaL_traceback (L, L, NULL, 1);
+    text = lua_tolstring (L, -1, &n);
+    ag_clean ((struct ag_str){text, n}, 8000, &act->traceback);
+    lua_settop (L, 1);
+    return 1;
+}
+
+int
+ag_guard_pcall (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    luaL_checkany (L, 1);
+    int rc = lua_pcall (L, lua_gettop (L) - 1, LUA_MULTRET, 0);
+    if (rc == LUA_ERRMEM)
+        ag_guard_trip (act, AG_TRIP_MEMORY);
+    if (act->tripped)
+        return raise_trip (L);
+    lua_pushboolean (L, rc == LUA_OK);
+    lua_insert (L, 1);
+    return lua_gettop (L);
+}
+
+int
+ag_raise (lua_State *L, const struct ag_err *err)
+{
+    return luaL_error (L, "%s", err->text);
+}
+
+void
+ag_slot_push (lua_State *L, enum ag_slot slot)
+{
+    lua_rawgetp (L, LUA_REGISTRYINDEX, (void *) slot);
+}
+
+void
+ag_slot_set (lua_State *L, enum ag_slot slot)
+{
+    lua_rawsetp (L, LUA_REGISTRYINDEX, (void *) slot);
+}

@@ -1,0 +1,86 @@
+/*  script_state - what the files of the script host share: one Lua state at work, and its tables.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_SCRIPT_STATE_H
+#define AG_SCRIPT_STATE_H
+#include "worker/script.h"
+
+#include <lauxlib.h>
+#include <lua.h>
+
+enum ag_trip { AG_TRIP_NONE, AG_TRIP_MEMORY, AG_TRIP_TIME };
+enum ag_phase { AG_REGISTERING, AG_LOADING, AG_RUNNING, AG_IN_TOOL };
+
+//  One Lua state at work; every function of the environment reaches it through `ag_act`.
+struct ag_act {
+    lua_State *L;
+    ag_link_t *link;
+    const struct ag_pack *pack;
+    const char *grants;
+    enum ag_phase phase;
+    struct ag_script_limits limits;
+    //  The guard.
+    enum ag_trip tripped;
+    size_t used;   //  bytes of Lua memory
+    unsigned work; //  since the clock was last read
+    uint64_t deadline_ns;
+    uint64_t random[4];
+    //  What the invocation has done so far.
+    struct ag_buf ops;
+    uint32_t op_count;
+    uint64_t next_object, next_relation;
+    char tag[32];
+    //  What loading found.
+    struct ag_buf *behaviors, *tools;
+    uint32_t behavior_count, tool_count;
+    //  For values and answers on their way; owned here, so that a Lua error leaks nothing.
+    struct ag_buf value, reply;
+    struct ag_pattern *pattern;
+    //  The last error, clean and bounded.
+    struct ag_buf message, traceback;
+};
+
+struct ag_act *ag_act (lua_State *L);
+
+//  Keys of tables in the registry; the script cannot reach them.
+enum ag_slot {
+    AG_SLOT_LIST = 1,  //  metatable of lists
+    AG_SLOT_ENV,       //  the globals of the pack
+    AG_SLOT_LOADED,    //  module name -> value
+    AG_SLOT_BEHAVIORS, //  name -> function
+    AG_SLOT_TOOLS,     //  name -> {function, args}
+    AG_SLOT_THINGS,    //  id -> bytes of an object or relation as it is now; see script_graph.c
+    AG_SLOT_MADE,      //  1.. -> id and id -> true: what this invocation made
+};
+void ag_slot_push (lua_State *L, enum ag_slot slot);
+void ag_slot_set (lua_State *L, enum ag_slot slot); //  pops the value
+
+//  script_guard.c: memory, time and the way a script ends.
+void *ag_guard_alloc (void *arg, void *p, size_t old, size_t size);
+void ag_guard_start (struct ag_act *act);
+void ag_guard_trip (struct ag_act *act, enum ag_trip why);
+//  Account for work that the count hook cannot see; raises when the time is up.
+void ag_guard_spend (lua_State *L, size_t work);
+bool ag_guard_go_on (void *act); //  the same for a loop in C (an ag_spend_fn)
+int ag_guard_handler (lua_State *L); //  message handler: keeps message and traceback in the act
+int ag_guard_pcall (lua_State *L);   //  the script's pcall: catches no trip
+
+//  Raise what a C function failed with, as an error of the script at the place of its call.
+int ag_raise (lua_State *L, const struct ag_err *err);
+
+//  script_value.c: values between Lua and msgpack. nil is no value; ag.null is null. An integer above
+//  2^63-1 becomes a float. A table is a list when ag.list made it or when it has the keys 1..n (n > 0),
+//  else a map; keys of maps are written in the order of their bytes.
+void ag_lua_push (lua_State *L, struct ag_str value);
+void ag_lua_put (lua_State *L, int index, struct ag_buf *out, const char *what);
+struct ag_str ag_lua_text (lua_State *L, int index); //  checked string argument
+
+//  The rest of the environment, one table each, left on the stack or set in the globals on top of it.
+void ag_open_base (lua_State *L);    //  script_base.c: globals, math, table, utf8
+void ag_open_string (lua_State *L);  //  script_string.c
+void ag_open_ag (lua_State *L);      //  script_ag.c: the table `ag`
+void ag_push_graph (lua_State *L, struct ag_str invoke); //  script_graph.c
+void ag_push_ctx (lua_State *L, struct ag_str invoke);   //  script_ctx.c
+void ag_push_tool_ctx (lua_State *L);
+void ag_seed_random (struct ag_act *act, struct ag_str seed);
+#endif
