@@ -12,7 +12,7 @@ enum { EVERY = 1000, WORK = 1 << 16 };
 struct ag_act *
 ag_act (lua_State *L)
 {
-    return *(struct ag_act **) lua_getextraspace (L);
+    return *(struct ag_act **)lua_getextraspace (L);
 }
 
 static uint64_t
@@ -20,7 +20,7 @@ now_ns (void)
 {
     struct timespec now;
     clock_gettime (CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 //  Raised again and again: a script that catches it meets it at its next instruction.
@@ -31,7 +31,7 @@ raise_trip (lua_State *L)
     if (act->tripped == AG_TRIP_MEMORY)
         lua_pushliteral (L, "not enough memory"); //  Lua holds this string already
     else
-        lua_pushfstring (L, "out of time: more than %d ms", (int) act->limits.wall_ms);
+        lua_pushfstring (L, "out of time: more than %d ms", (int)act->limits.wall_ms);
     return lua_error (L);
 }
 
@@ -39,9 +39,9 @@ static void
 hook (lua_State *L, lua_Debug *ar)
 {
     struct ag_act *act = ag_act (L);
-    (void) ar;
+    (void)ar;
     act->work = 0;
-    if (!act->tripped && now_ns () > act->deadline_ns)
+    if (!act->tripped && now_ns() > act->deadline_ns)
         ag_guard_trip (act, AG_TRIP_TIME);
     if (act->tripped)
         raise_trip (L);
@@ -59,7 +59,7 @@ ag_guard_trip (struct ag_act *act, enum ag_trip why)
 void
 ag_guard_start (struct ag_act *act)
 {
-    act->deadline_ns = now_ns () + act->limits.wall_ms * 1000000u;
+    act->deadline_ns = now_ns() + act->limits.wall_ms * 1000000u;
     lua_sethook (act->L, hook, LUA_MASKCOUNT, EVERY);
 }
 
@@ -68,7 +68,7 @@ ag_guard_go_on (void *arg)
 {
     struct ag_act *act = arg;
     act->work = 0;
-    if (now_ns () > act->deadline_ns)
+    if (now_ns() > act->deadline_ns)
         ag_guard_trip (act, AG_TRIP_TIME);
     return !act->tripped;
 }
@@ -77,7 +77,7 @@ void
 ag_guard_spend (lua_State *L, size_t work)
 {
     struct ag_act *act = ag_act (L);
-    act->work += work < WORK ? (unsigned) work : WORK;
+    act->work += work < WORK ? (unsigned)work : WORK;
     if (act->work >= WORK && !ag_guard_go_on (act))
         raise_trip (L);
 }
@@ -96,7 +96,7 @@ ag_guard_alloc (void *arg, void *p, size_t old, size_t size)
     }
     if (size > old && size - old > act->limits.memory_bytes - act->used)
         return NULL;
-    act->work += (unsigned) (size >> 6 < WORK ? size >> 6 : WORK);
+    act->work += (unsigned)(size >> 6 < WORK ? size >> 6 : WORK);
     if (act->work >= WORK && act->L)
         lua_sethook (act->L, hook, LUA_MASKCOUNT, 1);
     act->used += size - old;
@@ -147,11 +147,11 @@ ag_raise (lua_State *L, const struct ag_err *err)
 void
 ag_slot_push (lua_State *L, enum ag_slot slot)
 {
-    lua_rawgetp (L, LUA_REGISTRYINDEX, (void *) slot);
+    lua_rawgetp (L, LUA_REGISTRYINDEX, (void *)slot);
 }
 
 void
 ag_slot_set (lua_State *L, enum ag_slot slot)
 {
-    lua_rawsetp (L, LUA_REGISTRYINDEX, (void *) slot);
+    lua_rawsetp (L, LUA_REGISTRYINDEX, (void *)slot);
 }

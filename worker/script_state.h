@@ -25,7 +25,8 @@ struct ag_act {
     unsigned work; //  since the clock was last read
     uint64_t deadline_ns;
     uint64_t random[4];
-    //  What the invocation has done so far.
+    //  The invocation, and what it has done so far.
+    struct ag_str invoke;
     struct ag_buf ops;
     uint32_t op_count;
     uint64_t next_object, next_relation;
@@ -35,7 +36,6 @@ struct ag_act {
     uint32_t behavior_count, tool_count;
     //  For values and answers on their way; owned here, so that a Lua error leaks nothing.
     struct ag_buf value, reply;
-    struct ag_pattern *pattern;
     //  The last error, clean and bounded.
     struct ag_buf message, traceback;
 };
@@ -48,7 +48,8 @@ enum ag_slot {
     AG_SLOT_ENV,       //  the globals of the pack
     AG_SLOT_LOADED,    //  module name -> value
     AG_SLOT_BEHAVIORS, //  name -> function
-    AG_SLOT_TOOLS,     //  name -> {function, args}
+    AG_SLOT_TOOLS,     //  name -> function
+    AG_SLOT_SCHEMAS,   //  name -> its declared arguments
     AG_SLOT_THINGS,    //  id -> bytes of an object or relation as it is now; see script_graph.c
     AG_SLOT_MADE,      //  1.. -> id and id -> true: what this invocation made
 };
@@ -59,9 +60,10 @@ void ag_slot_set (lua_State *L, enum ag_slot slot); //  pops the value
 void *ag_guard_alloc (void *arg, void *p, size_t old, size_t size);
 void ag_guard_start (struct ag_act *act);
 void ag_guard_trip (struct ag_act *act, enum ag_trip why);
-//  Account for work that the count hook cannot see; raises when the time is up.
+//  Account for work that the count hook cannot see; raises when the time is up. AG_GUARD_NOW: look now.
+#define AG_GUARD_NOW SIZE_MAX
 void ag_guard_spend (lua_State *L, size_t work);
-bool ag_guard_go_on (void *act); //  the same for a loop in C (an ag_spend_fn)
+bool ag_guard_go_on (void *act);     //  the same for a loop in C (an ag_spend_fn)
 int ag_guard_handler (lua_State *L); //  message handler: keeps message and traceback in the act
 int ag_guard_pcall (lua_State *L);   //  the script's pcall: catches no trip
 
@@ -75,12 +77,27 @@ void ag_lua_push (lua_State *L, struct ag_str value);
 void ag_lua_put (lua_State *L, int index, struct ag_buf *out, const char *what);
 struct ag_str ag_lua_text (lua_State *L, int index); //  checked string argument
 
-//  The rest of the environment, one table each, left on the stack or set in the globals on top of it.
-void ag_open_base (lua_State *L);    //  script_base.c: globals, math, table, utf8
-void ag_open_string (lua_State *L);  //  script_string.c
-void ag_open_ag (lua_State *L);      //  script_ag.c: the table `ag`
-void ag_push_graph (lua_State *L, struct ag_str invoke); //  script_graph.c
-void ag_push_ctx (lua_State *L, struct ag_str invoke);   //  script_ctx.c
-void ag_push_tool_ctx (lua_State *L);
+//  A function let in from a library of Lua: as it is, or our own with the original as its upvalue.
+struct ag_entry {
+    const char *name;
+    lua_CFunction own; //  NULL: Lua's
+};
+//  Opens the library out of sight and leaves a table of what is let in on the stack.
+void ag_let_in (lua_State *L, const char *name, lua_CFunction open, const struct ag_entry *entries);
+
+//  Push what tostring shows of a value: of a table or function its type, never its address.
+void ag_push_shown (lua_State *L, int index);
+//  Make the table on top of the stack raise for a field it does not have, naming those it has.
+void ag_make_strict (lua_State *L, const char *name, const char *fields);
+
+//  The rest of the environment: each sets fields of the globals on top of the stack, or pushes a table.
+void ag_open_base (lua_State *L);   //  script_base.c: globals, math, table, utf8
+void ag_open_string (lua_State *L); //  script_string.c
+void ag_open_ag (lua_State *L);     //  script_ag.c: ag
+int ag_print (lua_State *L);        //  script_ctx.c: print
+void ag_push_ctx (lua_State *L);    //  script_ctx.c
+void ag_push_graph (lua_State *L);  //  script_graph.c
 void ag_seed_random (struct ag_act *act, struct ag_str seed);
+int
+ag_random_number (lua_State *L); //  random () in [0, 1), random (n) in 1..n, random (m, n) in m..n
 #endif

@@ -1,0 +1,341 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "worker/script_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct place {
+    char *behavior;
+    const struct ag_pack *pack;
+};
+
+struct ag_script {
+    ag_link_t *link;
+    const struct ag_packs *packs;
+    const char *grants;
+    struct ag_script_limits limits;
+    struct place *places; //  which pack has which behaviour
+    size_t count;
+};
+
+ag_script_t *
+ag_script_new (ag_link_t *link, const struct ag_packs *packs, const char *grants,
+               struct ag_script_limits limits)
+{
+    ag_script_t *self = ag_xcalloc (1, sizeof *self);
+    self->link = link;
+    self->packs = packs;
+    self->grants = grants;
+    self->limits = limits;
+    return self;
+}
+
+void
+ag_script_destroy (ag_script_t **self_p)
+{
+    ag_script_t *self = *self_p;
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->count; i++)
+        free (self->places[i].behavior);
+    free (self->places);
+    free (self);
+    *self_p = NULL;
+}
+
+//  Files of the pack.
+
+//  Push the function that a file of the pack is.
+static void
+load_file (lua_State *L, const struct ag_pack_file *file)
+{
+    const struct ag_pack *pack = ag_act (L)->pack;
+    const char *name =
+        lua_pushfstring (L, "@%s/%s", lua_pushlstring (L, pack->name.p, pack->name.n),
+                         lua_pushlstring (L, file->path.p, file->path.n));
+    if (luaL_loadbufferx (L, file->bytes.p, file->bytes.n, name, "t"))
+        lua_error (L);
+    ag_slot_push (L, AG_SLOT_ENV);
+    lua_setupvalue (L, -2, 1);
+}
+
+//  The file that a module's name stands for: "a.b" is a/b.lua.
+static const struct ag_pack_file *
+find_module (lua_State *L, const char *name)
+{
+    luaL_gsub (L, name, ".", "/");
+    lua_pushliteral (L, ".lua");
+    lua_concat (L, 2);
+    const struct ag_pack_file *file = ag_pack_find (ag_act (L)->pack, ag_lua_text (L, -1));
+    if (!file)
+        luaL_error (L, "require \"%s\": the pack has no file %s; nothing else can be required",
+                    name, lua_tostring (L, -1));
+    return file;
+}
+
+//  While a module loads, false stands for it: who meets that requires in a circle.
+static int
+require (lua_State *L)
+{
+    const char *name = luaL_checkstring (L, 1);
+    lua_settop (L, 1);
+    ag_slot_push (L, AG_SLOT_LOADED);
+    int type = lua_getfield (L, 2, name);
+    if (type == LUA_TBOOLEAN && !lua_toboolean (L, -1))
+        return luaL_error (L, "require \"%s\" is a circle: it is loading already", name);
+    if (type != LUA_TNIL)
+        return 1;
+    const struct ag_pack_file *file = find_module (L, name);
+    lua_pushboolean (L, 0);
+    lua_setfield (L, 2, name);
+    load_file (L, file);
+    lua_call (L, 0, 1);
+    if (!lua_toboolean (L, -1)) {
+        lua_pop (L, 1);
+        lua_pushboolean (L, 1);
+    }
+    lua_pushvalue (L, -1);
+    lua_setfield (L, 2, name);
+    return 1;
+}
+
+//  A state at work. Everything in it happens in protected calls: a lack of memory has to be an error.
+
+static int
+set_up (lua_State *L)
+{
+    const struct ag_pack_file *main_file = ag_pack_find (ag_act (L)->pack, AG_LIT ("main.lua"));
+    for (int slot = AG_SLOT_LIST; slot <= AG_SLOT_MADE; slot++) {
+        lua_newtable (L);
+        ag_slot_set (L, (enum ag_slot)slot);
+    }
+    ag_slot_push (L, AG_SLOT_ENV);
+    ag_open_base (L);
+    ag_open_string (L);
+    ag_open_ag (L);
+    lua_pushcfunction (L, ag_print);
+    lua_setfield (L, -2, "print");
+    lua_pushcfunction (L, require);
+    lua_setfield (L, -2, "require");
+    if (!main_file)
+        return luaL_error (L, "the pack has no main.lua");
+    load_file (L, main_file);
+    lua_call (L, 0, 0);
+    return 0;
+}
+
+//  Call a C function without arguments under the guard; 0, or -1 with act->message filled.
+static int
+protect (struct ag_act *act, lua_CFunction fn)
+{
+    lua_pushcfunction (act->L, ag_guard_handler);
+    lua_pushcfunction (act->L, fn);
+    int rc = lua_pcall (act->L, 0, 0, 1);
+    if (rc == LUA_ERRMEM)
+        ag_guard_trip (act, AG_TRIP_MEMORY);
+    lua_settop (act->L, 0);
+    if (!rc && !act->tripped)
+        return 0;
+    if (act->tripped) {
+        ag_buf_clear (&act->message);
+        if (act->tripped == AG_TRIP_MEMORY)
+            ag_buf_text (&act->message, "out of memory: more than %zu bytes",
+                         act->limits.memory_bytes);
+        else
+            ag_buf_text (&act->message, "out of time: more than %d ms", (int)act->limits.wall_ms);
+    }
+    return -1;
+}
+
+static void
+act_init (struct ag_act *act, const ag_script_t *self, const struct ag_pack *pack)
+{
+    *act = (struct ag_act){.link = self->link, .pack = pack, .grants = self->grants};
+    act->limits = self->limits;
+    act->L = lua_newstate (ag_guard_alloc, act);
+    if (!act->L) {
+        ag_buf_text (&act->message, "out of memory: %zu bytes hold no script",
+                     act->limits.memory_bytes);
+        act->tripped = AG_TRIP_MEMORY;
+        return;
+    }
+    *(struct ag_act **)lua_getextraspace (act->L) = act;
+    ag_guard_start (act);
+}
+
+static void
+act_fini (struct ag_act *act)
+{
+    if (act->L)
+        lua_close (act->L);
+    ag_buf_fini (&act->ops);
+    ag_buf_fini (&act->value);
+    ag_buf_fini (&act->reply);
+    ag_buf_fini (&act->message);
+    ag_buf_fini (&act->traceback);
+}
+
+//  Loading, to learn what a pack registers.
+
+static const struct place *
+find_place (const ag_script_t *self, struct ag_str behavior)
+{
+    for (size_t i = 0; i < self->count; i++)
+        if (ag_str_is (behavior, self->places[i].behavior))
+            return &self->places[i];
+    return NULL;
+}
+
+//  Take down the names of what one pack registered: `list` is behaviour after behaviour.
+static int
+take_down (ag_script_t *self, const struct ag_pack *pack, struct ag_str list, struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (list);
+    for (struct ag_str behavior, name; !ag_take (&in, &behavior);) {
+        ag_map_text (behavior, "name", &name);
+        const struct place *other = find_place (self, name);
+        if (other)
+            return ag_fail (err, AG_E_PACK, "behavior \"%.*s\" is in two packs, %.*s and %.*s",
+                            AG_STR_ARG (name), AG_STR_ARG (other->pack->name),
+                            AG_STR_ARG (pack->name));
+        self->places = ag_xrealloc (self->places, (self->count + 1) * sizeof *self->places);
+        self->places[self->count++] = (struct place){ag_str_dup (name), pack};
+    }
+    return 0;
+}
+
+struct found {
+    struct ag_buf behaviors, tools;
+    uint32_t behavior_count, tool_count;
+};
+
+static int
+load_pack (ag_script_t *self, const struct ag_pack *pack, struct found *found, struct ag_err *err)
+{
+    struct ag_act act;
+    size_t before = found->behaviors.n;
+    act_init (&act, self, pack);
+    act.behaviors = &found->behaviors;
+    act.tools = &found->tools;
+    int rc = act.L ? protect (&act, set_up) : -1;
+    if (rc)
+        ag_fail (err, AG_E_PACK, "pack %.*s: %.*s", AG_STR_ARG (pack->name),
+                 AG_STR_ARG (ag_buf_str (&act.message)));
+    found->behavior_count += act.behavior_count;
+    found->tool_count += act.tool_count;
+    act_fini (&act);
+    struct ag_str added = {(const char *)found->behaviors.p + before, found->behaviors.n - before};
+    return rc ? rc : take_down (self, pack, added, err);
+}
+
+int
+ag_script_load (ag_script_t *self, struct ag_buf *behaviors, struct ag_buf *tools,
+                struct ag_err *err)
+{
+    struct found found = {0};
+    int rc = 0;
+    for (size_t i = 0; !rc && i < self->packs->count; i++)
+        rc = load_pack (self, &self->packs->list[i], &found, err);
+    if (!rc) {
+        ag_put_list (behaviors, found.behavior_count);
+        ag_put_value (behaviors, ag_buf_str (&found.behaviors));
+        ag_put_list (tools, found.tool_count);
+        ag_put_value (tools, ag_buf_str (&found.tools));
+    }
+    ag_buf_fini (&found.behaviors);
+    ag_buf_fini (&found.tools);
+    return rc;
+}
+
+//  Running.
+
+//  Push a part of the invocation; true when it is there.
+static bool
+push_part (lua_State *L, const char *key)
+{
+    struct ag_str value;
+    if (ag_map_get (ag_act (L)->invoke, key, &value) || ag_kind_of (value) == AG_NULL)
+        return false;
+    ag_lua_push (L, value);
+    return true;
+}
+
+static void
+read_mint (struct ag_act *act)
+{
+    struct ag_str mint = {0}, tag = {0};
+    ag_map_get (act->invoke, "mint", &mint);
+    ag_map_uint (mint, "object", &act->next_object);
+    ag_map_uint (mint, "relation", &act->next_relation);
+    ag_map_text (mint, "tag", &tag);
+    snprintf (act->tag, sizeof act->tag, "%.*s", AG_STR_ARG (tag));
+}
+
+static int
+run_behavior (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    struct ag_str name = {0}, view = {0}, seed = {0};
+    ag_map_text (act->invoke, "behavior", &name);
+    ag_map_get (act->invoke, "view", &view);
+    ag_map_get (act->invoke, "seed", &seed);
+    act->phase = AG_LOADING;
+    set_up (L);
+    act->phase = AG_RUNNING;
+    ag_seed_random (act, seed);
+    read_mint (act);
+    ag_learn_view (L, view);
+    lua_settop (L, 0);
+    ag_slot_push (L, AG_SLOT_BEHAVIORS);
+    lua_pushlstring (L, name.p, name.n);
+    lua_rawget (L, -2);
+    int arguments = push_part (L, "relation");
+    if (!push_part (L, "event"))
+        luaL_error (L, "the invocation has no event");
+    ag_push_graph (L);
+    ag_push_ctx (L);
+    lua_call (L, arguments + 3, 0);
+    return 0;
+}
+
+static void
+put_failure (const struct ag_act *act, struct ag_buf *out)
+{
+    static const char *const types[] = {"script.error", "net.memory", "net.wall"};
+    ag_put_map (out, 3);
+    ag_put_lit (out, "type");
+    ag_put_lit (out, types[act->tripped]);
+    ag_put_lit (out, "message");
+    ag_put_text (out, ag_buf_str (&act->message));
+    ag_put_lit (out, "traceback");
+    ag_put_text (out, ag_buf_str (&act->traceback));
+}
+
+enum ag_ran
+ag_script_run (ag_script_t *self, struct ag_str invoke, struct ag_buf *out)
+{
+    struct ag_str name = AG_LIT ("?");
+    struct ag_act act;
+    ag_map_text (invoke, "behavior", &name);
+    const struct place *place = find_place (self, name);
+    if (!place) {
+        act = (struct ag_act){0};
+        ag_buf_text (&act.message, "no pack of this worker has a behaviour %.*s",
+                     AG_STR_ARG (name));
+        put_failure (&act, out);
+        ag_buf_fini (&act.message);
+        return AG_RAISED;
+    }
+    act_init (&act, self, place->pack);
+    act.invoke = invoke;
+    int rc = act.L ? protect (&act, run_behavior) : -1;
+    enum ag_ran ran = !rc ? AG_RAN : act.tripped ? AG_TRIPPED : AG_RAISED;
+    if (rc)
+        put_failure (&act, out);
+    else {
+        ag_put_list (out, act.op_count);
+        ag_put_value (out, ag_buf_str (&act.ops));
+    }
+    act_fini (&act);
+    return ran;
+}

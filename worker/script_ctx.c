@@ -1,0 +1,313 @@
+//  script_ctx - the table `ctx`: settings, time and chance of the invocation, and the way out of it, which
+//  is always an effect that the supervisor records.
+//  SPDX-License-Identifier: Apache-2.0
+#include "worker/files.h"
+#include "worker/script_graph.h"
+#include "worker/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LINE = 4096 };
+
+//  One line for the agent's output. Loading again for an invocation says nothing a second time.
+static void
+say (lua_State *L, enum ag_level level, struct ag_str text)
+{
+    struct ag_act *act = ag_act (L);
+    struct ag_err err;
+    if (act->phase == AG_LOADING)
+        return;
+    ag_buf_clear (&act->reply);
+    ag_clean (text, MOST_LINE, &act->reply);
+    if (ag_link_log (act->link, level, ag_buf_str (&act->reply), &err))
+        ag_raise (L, &err);
+}
+
+int
+ag_print (lua_State *L)
+{
+    int n = lua_gettop (L);
+    luaL_Buffer line;
+    luaL_buffinit (L, &line);
+    for (int i = 1; i <= n; i++) {
+        if (i > 1)
+            luaL_addchar (&line, '\t');
+        ag_push_shown (L, i);
+        luaL_addvalue (&line);
+    }
+    luaL_pushresult (&line);
+    say (L, AG_INFO, ag_lua_text (L, -1));
+    return 0;
+}
+
+//  ctx.log (text) or ctx.log (level, text).
+static int
+ctx_log (lua_State *L)
+{
+    static const char *const words[] = {"error", "warn", "info", "debug", NULL};
+    bool with_level = !lua_isnone (L, 2);
+    int level = with_level ? luaL_checkoption (L, 1, NULL, words) : AG_INFO;
+    ag_push_shown (L, with_level ? 2 : 1);
+    say (L, (enum ag_level)level, ag_lua_text (L, -1));
+    return 0;
+}
+
+//  Effects. What this process does itself writes its output, or fails.
+typedef int do_fn (lua_State *L, struct ag_buf *output, struct ag_err *err);
+
+//  Push what became of an effect: its output, or nil and why there is none.
+static int
+push_outcome (lua_State *L, struct ag_str output, struct ag_str error)
+{
+    struct ag_str message = AG_LIT ("no reason was recorded");
+    if (!error.p || ag_kind_of (error) == AG_NULL) {
+        ag_lua_push (L, output);
+        return 1;
+    }
+    ag_map_text (error, "message", &message);
+    lua_pushnil (L);
+    lua_pushlstring (L, message.p, message.n);
+    return 2;
+}
+
+static void
+put_error (struct ag_buf *out, const struct ag_err *err)
+{
+    ag_put_map (out, 2);
+    ag_put_lit (out, "type");
+    ag_put_lit (out, ag_code_name (err->code));
+    ag_put_lit (out, "message");
+    struct ag_buf clean = {0};
+    ag_clean (ag_str (err->text), sizeof err->text, &clean);
+    ag_put_text (out, ag_buf_str (&clean));
+    ag_buf_fini (&clean);
+}
+
+//  Do it here and tell what came of it; a trip on the way is told too, and goes on.
+static int
+do_here (lua_State *L, do_fn *fn)
+{
+    struct ag_act *act = ag_act (L);
+    struct ag_err err;
+    struct ag_str none = {0};
+    ag_buf_clear (&act->reply);
+    int rc = fn (L, &act->reply, &err);
+    if (rc) {
+        ag_buf_clear (&act->reply);
+        put_error (&act->reply, &err);
+    }
+    struct ag_str reply = ag_buf_str (&act->reply);
+    if (ag_link_outcome (act->link, rc ? none : reply, rc ? reply : none, &err))
+        return ag_raise (L, &err);
+    ag_guard_spend (L, AG_GUARD_NOW);
+    return push_outcome (L, rc ? none : reply, rc ? reply : none);
+}
+
+//  Ask for an effect with the arguments in act->value.
+static int
+effect (lua_State *L, const char *tool, bool idempotent, do_fn *fn)
+{
+    struct ag_act *act = ag_act (L);
+    struct ag_str answer, output = {0}, error = {0}, why = AG_LIT ("no reason given");
+    struct ag_err err;
+    if (act->phase != AG_RUNNING)
+        return luaL_error (L, "a tool has no effects; let the behaviour that calls it have them");
+    if (ag_link_effect (act->link, tool, ag_buf_str (&act->value), idempotent, &answer, &err))
+        return ag_raise (L, &err);
+    if (ag_link_is (answer, "go")) {
+        if (fn)
+            return do_here (L, fn);
+        return luaL_error (L, "%s: nothing here can do it", tool);
+    }
+    if (!ag_link_is (answer, "result")) {
+        ag_map_text (answer, "message", &why);
+        return luaL_error (L, "%s was refused: %s", tool, lua_pushlstring (L, why.p, why.n));
+    }
+    ag_map_get (answer, "error", &error);
+    if (ag_map_get (answer, "output", &output))
+        output = AG_LIT ("\xc0");
+    return push_outcome (L, output, error);
+}
+
+static void
+put_path (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    struct ag_str path = ag_lua_text (L, 1);
+    luaL_argcheck (L, ag_utf8 (path), 1, "a path that is not UTF-8");
+    ag_buf_clear (&act->value);
+    ag_put_map (&act->value, 1);
+    ag_put_lit (&act->value, "path");
+    ag_put_text (&act->value, path);
+}
+
+static int
+do_read (lua_State *L, struct ag_buf *output, struct ag_err *err)
+{
+    return ag_file_read (ag_act (L)->grants, ag_lua_text (L, 1), output, err);
+}
+
+static int
+do_list (lua_State *L, struct ag_buf *output, struct ag_err *err)
+{
+    return ag_file_list (ag_act (L)->grants, ag_lua_text (L, 1), output, err);
+}
+
+//  ctx.read (path): the bytes and their hash, or nil and why not.
+static int
+ctx_read (lua_State *L)
+{
+    put_path (L);
+    int n = effect (L, "file.read", true, do_read);
+    if (n == 2)
+        return n;
+    int at = lua_gettop (L);
+    luaL_checktype (L, at, LUA_TTABLE);
+    if (lua_getfield (L, at, "text") == LUA_TNIL)
+        lua_getfield (L, at, "bytes");
+    lua_getfield (L, at, "hash");
+    return 2;
+}
+
+//  ctx.list (directory): the names in it, or nil and why not.
+static int
+ctx_list (lua_State *L)
+{
+    put_path (L);
+    return effect (L, "file.list", true, do_list);
+}
+
+//  Tools of the pack itself: a function that sees its arguments and nothing of the run.
+
+static void push_base (lua_State *L);
+
+//  Arguments: name, args. Leaves the output in act->reply.
+static int
+run_tool (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    ag_slot_push (L, AG_SLOT_TOOLS);
+    lua_getfield (L, -1, lua_tostring (L, 1));
+    lua_pushvalue (L, 2);
+    push_base (L);
+    ag_make_strict (L, "ctx", "settings, now, random, log (in a tool)");
+    lua_call (L, 2, 1);
+    if (lua_isnil (L, -1))
+        lua_pushlightuserdata (L, NULL);
+    ag_buf_clear (&act->reply);
+    ag_lua_put (L, -1, &act->reply, "output");
+    return 0;
+}
+
+static int
+do_tool (lua_State *L, struct ag_buf *output, struct ag_err *err)
+{
+    struct ag_act *act = ag_act (L);
+    (void)output;
+    lua_pushcfunction (L, run_tool);
+    lua_pushvalue (L, 1);
+    ag_lua_push (L, ag_buf_str (&act->value)); //  a copy: a tool shares nothing with its caller
+    act->phase = AG_IN_TOOL;
+    int rc = lua_pcall (L, 2, 0, 0);
+    act->phase = AG_RUNNING;
+    if (rc == LUA_ERRMEM)
+        ag_guard_trip (act, AG_TRIP_MEMORY);
+    if (!rc)
+        return 0;
+    const char *text = lua_tostring (L, -1);
+    ag_fail (err, AG_E_FAILED, "%s", text ? text : "an error that is not a text");
+    lua_pop (L, 1);
+    return -1;
+}
+
+//  The declared arguments of a tool of this pack are there, of their types, and no others.
+static void
+check_args (lua_State *L, const char *tool)
+{
+    ag_slot_push (L, AG_SLOT_SCHEMAS);
+    lua_getfield (L, -1, tool);
+    int schema = lua_gettop (L);
+    for (lua_pushnil (L); lua_next (L, schema); lua_pop (L, 1)) {
+        lua_pushvalue (L, -2);
+        lua_gettable (L, 2);
+        const char *wanted = lua_tostring (L, -2), *given = luaL_typename (L, -1);
+        if (!wanted || strcmp (wanted, given))
+            luaL_error (L, "%s: %s is a %s, not a %s", tool, lua_tostring (L, -3), wanted, given);
+        lua_pop (L, 1);
+    }
+    for (lua_pushnil (L); lua_next (L, 2); lua_pop (L, 1)) {
+        lua_pushvalue (L, -2);
+        if (lua_rawget (L, schema) == LUA_TNIL)
+            luaL_error (L, "%s takes no %s", tool, luaL_tolstring (L, -3, NULL));
+        lua_pop (L, 1);
+    }
+    lua_pop (L, 2);
+}
+
+//  ctx.call (tool, args) or ctx.call (tool, args, { idempotent = true }).
+static int
+ctx_call (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    const char *tool = luaL_checkstring (L, 1);
+    luaL_checktype (L, 2, LUA_TTABLE);
+    bool idempotent =
+        lua_istable (L, 3) && (lua_getfield (L, 3, "idempotent"), lua_toboolean (L, -1));
+    ag_slot_push (L, AG_SLOT_TOOLS);
+    bool ours = lua_getfield (L, -1, tool) != LUA_TNIL;
+    if (ours)
+        check_args (L, tool);
+    ag_buf_clear (&act->value);
+    ag_lua_put (L, 2, &act->value, "args");
+    return effect (L, tool, ours || idempotent, ours ? do_tool : NULL);
+}
+
+//  The tables.
+
+static void
+push_field (lua_State *L, struct ag_str map, const char *key)
+{
+    struct ag_str value;
+    if (ag_map_get (map, key, &value))
+        lua_pushnil (L);
+    else
+        ag_lua_push (L, value);
+}
+
+//  What also a tool sees.
+static void
+push_base (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    lua_newtable (L);
+    ag_lua_push (L, act->pack->settings.p ? act->pack->settings : AG_LIT ("\x80"));
+    lua_setfield (L, -2, "settings");
+    push_field (L, act->invoke, "now");
+    lua_setfield (L, -2, "now");
+    lua_pushcfunction (L, ag_random_number);
+    lua_setfield (L, -2, "random");
+    lua_pushcfunction (L, ctx_log);
+    lua_setfield (L, -2, "log");
+}
+
+static const luaL_Reg functions[] = {
+    {"call", ctx_call},
+    {"read", ctx_read},
+    {"list", ctx_list},
+    {NULL, NULL},
+};
+
+void
+ag_push_ctx (lua_State *L)
+{
+    push_base (L);
+    luaL_setfuncs (L, functions, 0);
+    push_field (L, ag_act (L)->invoke, "view");
+    if (lua_isnil (L, -1)) {
+        lua_pop (L, 1);
+        lua_newtable (L);
+    }
+    lua_setfield (L, -2, "view");
+    ag_make_strict (L, "ctx", "settings, now, view, random, call, log, read, list");
+}
