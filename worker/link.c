@@ -149,6 +149,7 @@ ag_link_get (ag_link_t *self, const struct ag_msg_get *what, struct ag_str *answ
              struct ag_err *err)
 {
     struct ag_msg ask = {.type = AG_MSG_get, .get = *what};
+    ask.get.depth += !ask.get.depth;
     return ag_link_ask (self, &ask, answer, err);
 }
 

@@ -38,6 +38,7 @@ int ag_link_hello (ag_link_t *self, const struct ag_msg_hello *hello, struct ag_
                    struct ag_err *err);
 int ag_link_register (ag_link_t *self, const struct ag_msg_registration *found, struct ag_err *err);
 int ag_link_next (ag_link_t *self, struct ag_str *job, struct ag_err *err);
+//  A depth of 0 is the least, 1.
 int ag_link_get (ag_link_t *self, const struct ag_msg_get *what, struct ag_str *answer,
                  struct ag_err *err);
 //  The answer is `result`, `go` (do it and call ag_link_outcome) or `refused`.

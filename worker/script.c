@@ -109,8 +109,9 @@ set_up (lua_State *L)
         lua_newtable (L);
         ag_slot_set (L, (enum ag_slot)slot);
     }
-    ag_slot_push (L, AG_SLOT_ENV);
     ag_open_base (L);
+    lua_pushvalue (L, -1);
+    ag_slot_set (L, AG_SLOT_ENV);
     ag_open_string (L);
     ag_open_ag (L);
     lua_pushcfunction (L, ag_print);

@@ -319,12 +319,10 @@ ag_let_in (lua_State *L, const char *name, lua_CFunction open, const struct ag_e
     lua_pop (L, 1);
 }
 
-//  Called with the globals on top of the stack, still empty.
 void
 ag_open_base (lua_State *L)
 {
     ag_let_in (L, "_G", luaopen_base, base_entries);
-    lua_replace (L, -2);
     ag_let_in (L, "math", luaopen_math, math_entries);
     lua_setfield (L, -2, "math");
     ag_let_in (L, "table", luaopen_table, table_entries);

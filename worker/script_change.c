@@ -247,7 +247,7 @@ graph_relate (lua_State *L)
     struct ag_str data = read_data (L, 4), given = ag_check_option (L, 5, "id"), thing;
     if (ag_known (L, source, &thing) == AG_REMOVED || ag_known (L, target, &thing) == AG_REMOVED)
         luaL_error (L, "graph.relate: an end was removed by this invocation");
-    struct ag_str id = new_id (L, given, "%.0srel_%s%03" PRIu64, type, &act->next_relation);
+    struct ag_str id = new_id (L, given, "%.*srel_%s%03" PRIu64, AG_LIT (""), &act->next_relation);
     for (int i = 0; i < 2; i++) {
         struct ag_buf *out = i ? &act->reply : add_op (L, "add_relation", 5);
         if (i) {
