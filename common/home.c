@@ -77,11 +77,11 @@ static int
 write_random (const char *path, size_t bytes, struct ag_err *err)
 {
     uint8_t random[AG_TOKEN / 2];
-    char hex[AG_TOKEN + 2];
+    char hex[AG_TOKEN + 1], line[AG_TOKEN + 2];
     ag_random (random, bytes);
     ag_hex (random, bytes, hex);
-    strcat (hex, "\n");
-    return write_file (path, hex, err);
+    snprintf (line, sizeof line, "%s\n", hex);
+    return write_file (path, line, err);
 }
 
 int

@@ -229,6 +229,19 @@ send_frame (void *socket, struct ag_str frame, int flags)
     return rc < 0 ? -1 : 0;
 }
 
+//  The first frame. libzmq looks only now and then whether a full queue has room again; asking for its
+//  events makes it look.
+static int
+send_first (void *socket, struct ag_str frame, int flags)
+{
+    int events;
+    if (!send_frame (socket, frame, flags))
+        return 0;
+    if (errno != EAGAIN || zmq_getsockopt (socket, ZMQ_EVENTS, &events, &(size_t){sizeof events}))
+        return -1;
+    return send_frame (socket, frame, flags);
+}
+
 //  Whether a message can go is decided at its first frame. When the peer goes in the middle, libzmq rolls
 //  back and drops the rest, which it must be given, else it would drop the next message instead.
 int
@@ -236,7 +249,8 @@ ag_net_send (void *socket, const struct ag_str *frames, size_t count, struct ag_
 {
     bool gone = false;
     for (size_t i = 0; i < count; i++) {
-        if (!send_frame (socket, frames[i], i + 1 < count ? ZMQ_SNDMORE : 0))
+        int flags = i + 1 < count ? ZMQ_SNDMORE : 0;
+        if (!(i ? send_frame : send_first) (socket, frames[i], flags))
             continue;
         if (i == 0 && errno == EAGAIN)
             return ag_fail (err, AG_E_BUSY, "the peer's queue is full");
