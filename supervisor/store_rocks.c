@@ -2,6 +2,7 @@
 //  what keeps away from them stands beside the options and in `write_all`.
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/store_impl.h"
+#include "supervisor/store_log.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -236,25 +237,45 @@ enter (struct rocks *self, struct ag_err *err)
     return rc;
 }
 
-//  Without its file CURRENT a database looks new, whatever else lies there: RocksDB would begin again.
 static int
-check_current (struct rocks *self, struct ag_err *err)
+check_log (const struct rocks *self, const char *name, struct ag_err *err)
+{
+    char *path = ag_xprintf ("%s/%s", self->dir, name);
+    int rc = ag_store_log_check (path, err);
+    free (path);
+    return rc;
+}
+
+static bool
+ends_in (const char *name, const char *ending)
+{
+    size_t n = strlen (name), m = strlen (ending);
+    return n >= m && !strcmp (name + n - m, ending);
+}
+
+//  What RocksDB would take without a word: logs that only seem to end early, and a directory whose file
+//  CURRENT is gone, which looks like a new database, whatever else lies there.
+static int
+check_files (struct rocks *self, struct ag_err *err)
 {
     DIR *dir = opendir (self->dir);
     if (!dir)
         return ag_fail (err, AG_E_SYSTEM, "opendir %s: %s", self->dir, strerror (errno));
+    int rc = 0;
     bool current = false, data = false;
     const struct dirent *file;
-    while ((file = readdir (dir))) {
-        const char *suffix = strrchr (file->d_name, '.');
+    while (!rc && (file = readdir (dir))) {
+        bool log = ends_in (file->d_name, ".log");
+        if (log || ag_str_starts (ag_str (file->d_name), "MANIFEST-"))
+            rc = check_log (self, file->d_name, err);
         current = current || !strcmp (file->d_name, "CURRENT");
-        data = data || (suffix && (!strcmp (suffix, ".sst") || !strcmp (suffix, ".log")));
+        data = data || log || ends_in (file->d_name, ".sst");
     }
     closedir (dir);
-    if (data && !current)
+    if (!rc && data && !current)
         return ag_fail (err, AG_E_CORRUPT, "%s holds data, but its file CURRENT is gone",
                         self->dir);
-    return 0;
+    return rc;
 }
 
 //  A new directory is there for good only when its parent is synced.
@@ -279,9 +300,9 @@ make_dir (const struct rocks *self, struct ag_err *err)
 static int
 open_db (struct rocks *self, struct ag_err *err)
 {
-    if (make_dir (self, err) || check_current (self, err))
-        return -1;
     char *text = NULL;
+    if (make_dir (self, err) || check_files (self, err))
+        return -1;
     self->db = rocksdb_open_column_families (self->options[0], self->dir, AG_TABLES, family,
                                              (const rocksdb_options_t *const *)self->options,
                                              self->table, &text);
@@ -337,7 +358,7 @@ static const struct ag_store_ops ops = {destroy,      get,       scan,   scan_ne
 static rocksdb_cache_t *
 make_cache (void)
 {
-    rocksdb_lru_cache_options_t *options = rocksdb_lru_cache_options_create ();
+    rocksdb_lru_cache_options_t *options = rocksdb_lru_cache_options_create();
     rocksdb_lru_cache_options_set_capacity (options, CACHE_BYTES);
     rocksdb_lru_cache_options_set_num_shard_bits (options, 0);
     rocksdb_cache_t *cache = rocksdb_cache_create_lru_opts (options);
@@ -390,7 +411,7 @@ ag_store_rocks_new (const char *dir, struct ag_err *err)
     struct rocks *self = ag_xcalloc (1, sizeof *self);
     ag_store_init (&self->base, &ops);
     self->dir = ag_xstrdup (dir);
-    self->cache = make_cache ();
+    self->cache = make_cache();
     for (int table = 0; table < AG_TABLES; table++)
         self->options[table] = make_options (self->cache, bloom[table]);
     self->read = rocksdb_readoptions_create();

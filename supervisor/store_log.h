@@ -1,0 +1,16 @@
+/*  store_log - a second look at the ends of RocksDB's log files, before it opens them.
+ *
+ *  A record that claims more bytes than its file has, or a header of zeros, is the end of the file for
+ *  RocksDB: right after a crash in the middle of a write. But one damaged length or zeroed sector reads
+ *  the same, and every record after it would be dropped without a word; in the MANIFEST that is every
+ *  table made since. Each record is synced before the next is begun, so where a whole one begins after
+ *  the end, the end is damage.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_STORE_LOG_H
+#define AG_STORE_LOG_H
+#include "common/err.h"
+
+//  0 when the file at path ends where its records end, or in a torn last one; else AG_E_CORRUPT.
+int ag_store_log_check (const char *path, struct ag_err *err);
+#endif
