@@ -1,4 +1,4 @@
-/*  hash - BLAKE2b-256, random bytes and their text forms; the one file that sees libsodium.
+/*  hash - BLAKE2b-256, random bytes and their text forms; hash.c is the one file that sees libsodium.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_HASH_H

@@ -1,0 +1,178 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/client.h"
+
+#include <assert.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMEOUT_MS = 30000, AGAIN_MS = 3000, POLL_MS = 20000 };
+
+//  A handler behind one face: the row's arguments are taken out of the call.
+typedef int handler_fn (struct ag_client *self, struct ag_err *err);
+
+#define HANDLER_HERE(name)
+#define HANDLER_READY(name)                                                                        \
+    static int run_##name (struct ag_client *self, struct ag_err *err)                             \
+    {                                                                                              \
+        return ag_cmd_##name (self, &self->call->name, err);                                       \
+    }
+#define HANDLER_LATER(name)
+#define HANDLER_SHARED(name)
+#define GROUP(name, title)
+#define CMD(name, words, stage, effect, summary) HANDLER_##stage (name)
+#define ARG(...)
+#define OPT(...)
+#define EX(...)
+#define END(name)
+#include "schemas/commands.def"
+#undef HANDLER_READY
+
+static handler_fn *const handlers[AG_CMDS] = {
+#define HANDLER_READY(name) [AG_CMD_##name] = run_##name,
+#define GROUP(name, title)
+#define CMD(name, words, stage, effect, summary) HANDLER_##stage (name)
+#define ARG(...)
+#define OPT(...)
+#define EX(...)
+#define END(name)
+#include "schemas/commands.def"
+};
+
+//  Tables align by the width of letters, so they need to know that text is UTF-8.
+static void
+set_locale (void)
+{
+    if (!setlocale (LC_CTYPE, "") || MB_CUR_MAX == 1)
+        setlocale (LC_CTYPE, "C.UTF-8");
+}
+
+int
+ag_client_run (const struct ag_call *call, struct ag_err *err)
+{
+    set_locale();
+    struct ag_client self = {.call = call, .look = ag_look (call)};
+    int rc = ag_place_find (call, &self.place, err);
+    if (!rc)
+        rc = handlers[call->command->cmd](&self, err);
+    ag_ask_destroy (&self.ask);
+    ag_place_fini (&self.place);
+    return rc ? -1 : self.status;
+}
+
+int
+ag_client_home (struct ag_client *self, struct ag_err *err)
+{
+    if (self->place.home)
+        return 0;
+    return ag_fail (
+        err, AG_E_NO_SUPERVISOR,
+        "no agsup.toml here or upwards, and neither --home nor $AGSUP_HOME names a home");
+}
+
+int64_t
+ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms)
+{
+    uint64_t said = self->call->any.timeout;
+    return said ? (int64_t)said : otherwise_ms;
+}
+
+static int
+ask (struct ag_client *self, const struct ag_msg *msg, struct ag_ask_time time,
+     struct ag_buf *answer, struct ag_err *err)
+{
+    if (ag_client_home (self, err))
+        return -1;
+    if (!self->ask && !(self->ask = ag_ask_new (self->place.home, err)))
+        return -1;
+    return ag_ask (self->ask, msg, time, answer, err);
+}
+
+int
+ag_client_ask (struct ag_client *self, const struct ag_msg *msg, struct ag_buf *answer,
+               struct ag_err *err)
+{
+    struct ag_msg named = *msg;
+    struct ag_ask_time time = {ag_client_timeout_ms (self, TIMEOUT_MS), AGAIN_MS};
+    if (!named.id.p && self->call->change.request_id)
+        named.id = ag_str (self->call->change.request_id);
+    return ask (self, &named, time, answer, err);
+}
+
+int
+ag_client_poll (struct ag_client *self, const struct ag_msg *msg, uint64_t wait_ms,
+                struct ag_buf *answer, struct ag_err *err)
+{
+    struct ag_ask_time time = {(int64_t)wait_ms + TIMEOUT_MS, (int64_t)wait_ms + AGAIN_MS};
+    return ask (self, msg, time, answer, err);
+}
+
+static void
+put_runs (const struct ag_words *runs, struct ag_buf *out)
+{
+    ag_put_list (out, (uint32_t)runs->n);
+    for (size_t i = 0; i < runs->n; i++)
+        ag_put_lit (out, runs->p[i]);
+}
+
+int
+ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
+                struct ag_buf *answer, struct ag_err *err)
+{
+    int64_t timeout = ag_client_timeout_ms (self, INT64_MAX / 2), begin = ag_ask_clock_ms();
+    struct ag_buf list = {0};
+    put_runs (runs, &list);
+    struct ag_msg msg = {.type = AG_MSG_wait, .wait = {.runs = ag_buf_str (&list), .ended = ended}};
+    int rc = 0;
+    do {
+        int64_t left = begin + timeout - ag_ask_clock_ms();
+        msg.wait.wait_ms = (uint64_t)(left < POLL_MS ? (left > 0 ? left : 0) : POLL_MS);
+        rc = ag_client_poll (self, &msg, msg.wait.wait_ms, answer, err);
+        if (!rc && !ag_pick_bool (ag_buf_str (answer), "done") && left <= 0)
+            rc = ag_fail (err, AG_E_TIMEOUT, "%s%s not %s after %.3f s", runs->p[0],
+                          runs->n > 1 ? " and others" : "", ended ? "ended" : "idle",
+                          timeout / 1000.0);
+    } while (!rc && !ag_pick_bool (ag_buf_str (answer), "done"));
+    ag_buf_fini (&list);
+    return rc;
+}
+
+int
+ag_client_show (struct ag_client *self, const struct ag_msg *msg, ag_print_fn *print,
+                struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    int rc = ag_client_ask (self, msg, &answer, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc)
+        print (&self->look, ag_buf_str (&answer));
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+void
+ag_client_document (const struct ag_client *self, struct ag_str answer)
+{
+    struct ag_buf out = {0};
+    ag_pick_rest (answer, (const char *const[]){"do", "id", NULL}, &out);
+    ag_look_json (&self->look, ag_buf_str (&out));
+    ag_buf_fini (&out);
+}
+
+void
+ag_client_remark (const struct ag_client *self, const char *format, ...)
+{
+    if (self->look.quiet)
+        return;
+    va_list list;
+    va_start (list, format);
+    char *whole = NULL;
+    int n = vasprintf (&whole, format, list);
+    va_end (list);
+    assert (n >= 0);
+    ag_look_lines (stderr, ag_str (whole));
+    fputc ('\n', stderr);
+    free (whole);
+}

@@ -1,0 +1,67 @@
+/*  client - what a command of agsup works with, once it needs more than its arguments.
+ *
+ *  A handler prints to stdout what was asked for and nothing else; remarks go to stderr through
+ *  ag_client_remark. It returns 0, or -1 with the reason; an end that is no error but has an exit status
+ *  of its own (a conflict, something corrupt) is left in `status`.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_CLIENT_H
+#define AG_CLIENT_H
+#include "client/ask.h"
+#include "client/look.h"
+#include "client/pick.h"
+#include "client/place.h"
+
+struct ag_client {
+    const struct ag_call *call;
+    struct ag_look look;
+    struct ag_place place;
+    ag_ask_t *ask; //  NULL until something was asked
+    int status;
+};
+
+//  The entry of the shared object: run the command; its exit status, or -1.
+int ag_client_run (const struct ag_call *call, struct ag_err *err);
+
+//  Every handler: int ag_cmd_goal (struct ag_client *, const struct ag_args_goal *, struct ag_err *).
+#define HANDLER_HERE(name)
+#define HANDLER_READY(name)                                                                        \
+    int ag_cmd_##name (struct ag_client *, const struct ag_args_##name *, struct ag_err *);
+#define HANDLER_LATER(name)
+#define HANDLER_SHARED(name)
+#define GROUP(name, title)
+#define CMD(name, words, stage, effect, summary) HANDLER_##stage (name)
+#define ARG(...)
+#define OPT(...)
+#define EX(...)
+#define END(name)
+#include "schemas/commands.def"
+#undef HANDLER_HERE
+#undef HANDLER_READY
+#undef HANDLER_LATER
+#undef HANDLER_SHARED
+
+//  The home that was named or found. AG_E_NO_SUPERVISOR when nothing names one.
+int ag_client_home (struct ag_client *self, struct ag_err *err);
+//  Ask the house, within --timeout. A command that changes something carries --request-id.
+int ag_client_ask (struct ag_client *self, const struct ag_msg *msg, struct ag_buf *answer,
+                   struct ag_err *err);
+//  The same for a request that the house may keep for wait_ms before it answers.
+int ag_client_poll (struct ag_client *self, const struct ag_msg *msg, uint64_t wait_ms,
+                    struct ag_buf *answer, struct ag_err *err);
+//  --timeout, or else this.
+int64_t ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms);
+//  Wait until these runs are idle (or ended); until --timeout, if there is one.
+int ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
+                    struct ag_buf *answer, struct ag_err *err);
+
+//  Ask, and print the answer: the document, or through `print` for a person.
+typedef void ag_print_fn (const struct ag_look *look, struct ag_str answer);
+int ag_client_show (struct ag_client *self, const struct ag_msg *msg, ag_print_fn *print,
+                    struct ag_err *err);
+//  Print an answer as --json promises it: without `do` and `id`.
+void ag_client_document (const struct ag_client *self, struct ag_str answer);
+//  A remark for a person, on stderr, unless --quiet.
+void ag_client_remark (const struct ag_client *self, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+#endif

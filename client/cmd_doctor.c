@@ -1,0 +1,259 @@
+//  What a person would look at first when something is wrong: doctor.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/client.h"
+#include "client/print.h"
+#include "common/conf.h"
+#include "common/home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <zmq.h>
+
+enum { BEAT_MS = 3000, FREE_BYTES = 256 << 20, FILES = 4096, LANDLOCK_VERSION = 1 };
+
+//  One look: whether it is well, and what was seen.
+typedef bool look_fn (struct ag_client *self, char detail[400]);
+
+static bool
+say (char detail[400], bool ok, const char *format, ...)
+{
+    va_list list;
+    va_start (list, format);
+    vsnprintf (detail, 400, format, list);
+    va_end (list);
+    return ok;
+}
+
+static bool
+see_programs (struct ag_client *self, char detail[400])
+{
+    static const char *const programs[] = {"agsupd", "agsup-supervisor", "agsup-broker",
+                                           "agsup-worker"};
+    char dir[PATH_MAX];
+    (void)self;
+    ssize_t n = readlink ("/proc/self/exe", dir, sizeof dir - 1);
+    dir[n > 0 ? n : 0] = 0;
+    char *slash = strrchr (dir, '/');
+    if (slash)
+        *slash = 0;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        char *path = ag_xprintf ("%s/%s", dir, programs[i]);
+        bool there = !access (path, X_OK);
+        free (path);
+        if (!there)
+            return say (detail, false, "%s is not in %s", programs[i], dir);
+    }
+    return say (detail, true, "agsup %s in %s", AG_RELEASE, dir);
+}
+
+static bool
+see_config (struct ag_client *self, char detail[400])
+{
+    struct ag_buf conf = {0}, problems = {0};
+    struct ag_err err;
+    if (!self->place.config)
+        return say (detail, false, "no agsup.toml here or upwards");
+    int rc = ag_conf_load (self->place.config, &conf, &problems, &err);
+    ag_buf_fini (&conf);
+    ag_buf_fini (&problems);
+    return rc ? say (detail, false, "%s", err.text) : say (detail, true, "%s", self->place.config);
+}
+
+static bool
+see_home (struct ag_client *self, char detail[400])
+{
+    struct stat st;
+    const char *dir = self->place.home;
+    if (!dir)
+        return say (detail, false, "nothing names a home");
+    if (stat (dir, &st))
+        return say (detail, false, "%s: %s", dir, strerror (errno));
+    if (st.st_uid != geteuid() || (st.st_mode & 077))
+        return say (detail, false, "%s belongs to uid %u with mode %04o", dir, st.st_uid,
+                    st.st_mode & 07777);
+    return say (detail, true, "%s", dir);
+}
+
+static bool
+see_disk (struct ag_client *self, char detail[400])
+{
+    struct statvfs fs;
+    const char *dir = self->place.home ? self->place.home : ".";
+    if (statvfs (dir, &fs) && statvfs (dir = ".", &fs))
+        return say (detail, false, "%s: %s", dir, strerror (errno));
+    uint64_t bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+    return say (detail, bytes >= FREE_BYTES, "%" PRIu64 " MiB free at %s", bytes >> 20, dir);
+}
+
+static bool
+see_supervisor (struct ag_client *self, char detail[400])
+{
+    struct ag_buf answer = {0};
+    struct ag_err err;
+    int rc = ag_client_ask (self, &(struct ag_msg){.type = AG_MSG_status}, &answer, &err);
+    struct ag_str status = ag_buf_str (&answer);
+    if (rc)
+        say (detail, false, "%s", err.text);
+    else
+        say (detail, true, "process %" PRIu64 ", epoch %" PRIu64 ", %" PRIu64 " events",
+             ag_pick_uint (ag_pick (status, "supervisor"), "pid"), ag_pick_uint (status, "epoch"),
+             ag_pick_uint (status, "stream"));
+    ag_buf_fini (&answer);
+    return !rc;
+}
+
+//  Where monitors connect, as the status says.
+static char *
+monitor_endpoint (struct ag_client *self)
+{
+    struct ag_buf answer = {0};
+    struct ag_err err;
+    char *endpoint = NULL;
+    if (self->ask && !ag_client_ask (self, &(struct ag_msg){.type = AG_MSG_status}, &answer, &err))
+        endpoint = ag_str_dup (ag_pick_text (ag_pick (ag_buf_str (&answer), "sockets"), "monitor"));
+    ag_buf_fini (&answer);
+    return endpoint;
+}
+
+static bool
+see_monitor (struct ag_client *self, char detail[400])
+{
+    struct ag_err err;
+    char *endpoint = monitor_endpoint (self);
+    if (!endpoint)
+        return say (detail, false, "nobody says where monitors connect");
+    void *monitor = ag_ask_monitor (self->ask, endpoint, &err);
+    if (monitor)
+        zmq_setsockopt (monitor, ZMQ_SUBSCRIBE, "", 0);
+    zmq_pollitem_t item = {monitor, 0, ZMQ_POLLIN, 0};
+    bool beats = monitor && zmq_poll (&item, 1, BEAT_MS) > 0;
+    if (!monitor)
+        say (detail, false, "%s", err.text);
+    else
+        say (detail, beats, beats ? "%s beats" : "%s is silent", endpoint);
+    free (endpoint);
+    return beats;
+}
+
+static bool
+see_files (struct ag_client *self, char detail[400])
+{
+    struct rlimit limit;
+    (void)self;
+    getrlimit (RLIMIT_NOFILE, &limit);
+    return say (detail, limit.rlim_max >= FILES, "%" PRIu64 " descriptors a process",
+                (uint64_t)limit.rlim_max);
+}
+
+static bool
+see_seccomp (struct ag_client *self, char detail[400])
+{
+    (void)self;
+    bool there = prctl (PR_GET_SECCOMP) >= 0;
+    return say (detail, there, there ? "system calls can be filtered" : "%s", strerror (errno));
+}
+
+static bool
+see_landlock (struct ag_client *self, char detail[400])
+{
+    (void)self;
+    long version = syscall (SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
+    return version > 0 ? say (detail, true, "version %ld", version)
+                       : say (detail, false, "%s", strerror (errno));
+}
+
+//  Neither is needed, both make it better; so the look is well either way.
+static bool
+see_cgroup (struct ag_client *self, char detail[400])
+{
+    (void)self;
+    bool there =
+        !access ("/sys/fs/cgroup/cgroup.controllers", R_OK) && !access ("/sys/fs/cgroup", W_OK);
+    return say (detail, true, "%s",
+                there ? "trees can be ended by the kernel"
+                      : "not ours: trees are ended by walking them");
+}
+
+static bool
+see_user (struct ag_client *self, char detail[400])
+{
+    (void)self;
+    return geteuid()
+               ? say (detail, true,
+                      "uid %u: workers share it, their walls are the system call filter", geteuid())
+               : say (detail, true, "root: each worker has a user id of its own");
+}
+
+static const struct {
+    const char *name;
+    look_fn *look;
+    const char *hint;
+} looks[] = {
+    {"programs", see_programs, "Install agsup whole, or run it where it was built."},
+    {"config", see_config,
+     "`agsup check` names what is wrong; `agsup init` makes a fleet to start from."},
+    {"home", see_home, "`agsup up` makes it; it belongs to one user with mode 0700."},
+    {"disk", see_disk,
+     "Free some space: writes stop before the disk is full, and resume by themselves."},
+    {"supervisor", see_supervisor, "Start the fleet with `agsup up`; its words are in HOME/log."},
+    {"monitor", see_monitor, "It beats each second while the fleet is up."},
+    {"descriptors", see_files, "Raise the hard limit (`ulimit -Hn`); each worker takes one."},
+    {"seccomp", see_seccomp,
+     "Use a kernel with CONFIG_SECCOMP_FILTER; without it workers need isolation = \"none\"."},
+    {"landlock", see_landlock,
+     "Use Linux 5.13 or newer with landlock in its list of security modules."},
+    {"cgroup", see_cgroup, ""},
+    {"user", see_user, ""},
+};
+
+static void
+put_look (struct ag_buf *out, size_t i, bool ok, const char *detail)
+{
+    ag_put_map (out, 4);
+    ag_put_lit (out, "name");
+    ag_put_lit (out, looks[i].name);
+    ag_put_lit (out, "ok");
+    ag_put_bool (out, ok);
+    ag_put_lit (out, "detail");
+    ag_put_lit (out, detail);
+    ag_put_lit (out, "hint");
+    ag_put_lit (out, ok ? "" : looks[i].hint);
+}
+
+int
+ag_cmd_doctor (struct ag_client *self, const struct ag_args_doctor *args, struct ag_err *err)
+{
+    (void)args;
+    (void)err;
+    struct ag_buf list = {0}, out = {0};
+    char detail[400];
+    bool all = true;
+    uint32_t count = sizeof looks / sizeof *looks;
+    for (size_t i = 0; i < count; i++) {
+        bool ok = looks[i].look (self, detail);
+        put_look (&list, i, ok, detail);
+        all = all && ok;
+    }
+    ag_put_map (&out, 2);
+    ag_put_lit (&out, "ok");
+    ag_put_bool (&out, all);
+    ag_put_lit (&out, "checks");
+    ag_put_list (&out, count);
+    ag_buf_add_str (&out, ag_buf_str (&list));
+    (self->look.json ? ag_look_json : ag_print_checks) (&self->look, ag_buf_str (&out));
+    self->status = all ? 0 : 1;
+    ag_buf_fini (&list);
+    ag_buf_fini (&out);
+    return 0;
+}

@@ -1,0 +1,115 @@
+//  The fleet as it is: status, tree, start, stop, restart, wait.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/client.h"
+#include "client/print.h"
+
+int
+ag_cmd_status (struct ag_client *self, const struct ag_args_status *args, struct ag_err *err)
+{
+    (void)args;
+    return ag_client_show (self, &(struct ag_msg){.type = AG_MSG_status}, ag_print_status, err);
+}
+
+//  The number in a run's id ("r3f"): where the next page of the tree begins.
+static uint64_t
+number_of (struct ag_str run)
+{
+    uint64_t number = 0;
+    if (run.n > 1)
+        (void)ag_base32_read ((struct ag_str){run.p + 1, run.n - 1}, &number);
+    return number;
+}
+
+//  All pages of the tree as one list.
+static int
+read_tree (struct ag_client *self, struct ag_buf *list, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_tree};
+    struct ag_buf answer = {0};
+    struct ag_str run;
+    size_t at = ag_open_list (list);
+    uint32_t count = 0;
+    int rc;
+    bool more = true;
+    while (more && !(rc = ag_client_ask (self, &msg, &answer, err))) {
+        uint64_t last = msg.tree.after;
+        for (struct ag_items items = ag_items (ag_buf_str (&answer), "runs");
+             ag_items_next (&items, &run); count++) {
+            ag_put_value (list, run);
+            msg.tree.after = number_of (ag_pick_text (run, "run"));
+        }
+        more = ag_pick_bool (ag_buf_str (&answer), "more") && msg.tree.after > last;
+    }
+    ag_close (list, at, count);
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+int
+ag_cmd_tree (struct ag_client *self, const struct ag_args_tree *args, struct ag_err *err)
+{
+    (void)args;
+    struct ag_buf runs = {0}, out = {0};
+    int rc = read_tree (self, &runs, err);
+    if (!rc && self->look.json) {
+        ag_put_map (&out, 1);
+        ag_put_lit (&out, "runs");
+        ag_put_value (&out, ag_buf_str (&runs));
+        ag_look_json (&self->look, ag_buf_str (&out));
+    } else if (!rc)
+        ag_print_tree (&self->look, ag_buf_str (&runs));
+    ag_buf_fini (&runs);
+    ag_buf_fini (&out);
+    return rc;
+}
+
+//  The answer as a document, or for a person the word that it is done.
+static int
+order (struct ag_client *self, const struct ag_msg *msg, const char *run, const char *done,
+       struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    int rc = ag_client_ask (self, msg, &answer, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc)
+        ag_client_remark (self, "%s %s", run, done);
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+int
+ag_cmd_start (struct ag_client *self, const struct ag_args_start *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_start, .start = {ag_str (args->run)}};
+    return order (self, &msg, args->run, "started", err);
+}
+
+int
+ag_cmd_stop (struct ag_client *self, const struct ag_args_stop *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_stop, .stop = {ag_str (args->run)}};
+    return order (self, &msg, args->run, "stopped", err);
+}
+
+int
+ag_cmd_restart (struct ag_client *self, const struct ag_args_restart *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_restart, .restart = {ag_str (args->run)}};
+    return order (self, &msg, args->run, "restarted", err);
+}
+
+int
+ag_cmd_wait (struct ag_client *self, const struct ag_args_wait *args, struct ag_err *err)
+{
+    if (args->idle && args->ended)
+        return ag_fail (err, AG_E_USAGE, "wait: --idle and --ended exclude each other");
+    struct ag_buf answer = {0};
+    int rc = ag_client_wait (self, &args->runs, args->ended, &answer, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc)
+        ag_print_states (&self->look, ag_buf_str (&answer));
+    ag_buf_fini (&answer);
+    return rc;
+}

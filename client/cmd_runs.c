@@ -1,0 +1,180 @@
+//  What is put into a run: create, goal, tell, apply.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/client.h"
+#include "client/print.h"
+#include "common/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPS_BYTES = 8388608 }; //  as in messages.def
+
+int
+ag_cmd_create (struct ag_client *self, const struct ag_args_create *args, struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    struct ag_msg msg = {.type = AG_MSG_create, .create = {ag_str (args->label)}};
+    int rc = ag_client_ask (self, &msg, &answer, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc) {
+        ag_look_text (stdout, ag_pick_text (ag_buf_str (&answer), "run_id"));
+        fputc ('\n', stdout);
+    }
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+//  An event was asked for; its answer is shown once it has had its effect, if that is waited for.
+static int
+append (struct ag_client *self, const struct ag_msg *msg, const char *run, bool wait,
+        struct ag_err *err)
+{
+    struct ag_buf answer = {0}, states = {0};
+    int rc = ag_client_ask (self, msg, &answer, err);
+    if (!rc && wait)
+        rc = ag_client_wait (self, &(struct ag_words){&run, 1}, false, &states, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc && ag_pick_text (ag_buf_str (&answer), "event_id").n) {
+        ag_look_text (stdout, ag_pick_text (ag_buf_str (&answer), "event_id"));
+        fputc ('\n', stdout);
+    }
+    ag_buf_fini (&answer);
+    ag_buf_fini (&states);
+    return rc;
+}
+
+int
+ag_cmd_goal (struct ag_client *self, const struct ag_args_goal *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_goal, .goal = {ag_str (args->run), ag_str (args->text)}};
+    return append (self, &msg, args->run, args->wait, err);
+}
+
+int
+ag_cmd_tell (struct ag_client *self, const struct ag_args_tell *args, struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    int rc = ag_json_read (ag_str (args->payload), &payload, err);
+    if (rc)
+        ag_wrap (err, "JSON");
+    else if (ag_kind_of (ag_buf_str (&payload)) != AG_MAP)
+        rc = ag_fail (err, AG_E_BAD_VALUE, "JSON: the payload of an event is an object, not %s",
+                      args->payload);
+    if (!rc) {
+        struct ag_msg msg = {
+            .type = AG_MSG_tell,
+            .tell = {ag_str (args->run), ag_str (args->type), ag_buf_str (&payload)}};
+        rc = append (self, &msg, args->run, args->wait, err);
+    }
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+//  Operations as they are read: lines of a file, and those that wait to be sent.
+struct ops {
+    struct ag_client *client;
+    const struct ag_args_apply *args;
+    const char *name; //  of the file, for errors
+    size_t line;
+    struct ag_buf held;
+    uint32_t count;
+};
+
+//  The ids that were made, one a line.
+static void
+print_ids (const struct ops *self, struct ag_str answer)
+{
+    struct ag_str id;
+    if (self->client->look.json) {
+        ag_client_document (self->client, answer);
+        return;
+    }
+    for (struct ag_items items = ag_items (answer, "ids"); ag_items_next (&items, &id);)
+        if (ag_kind_of (id) == AG_TEXT) {
+            ag_print_value (id, SIZE_MAX);
+            fputc ('\n', stdout);
+        }
+}
+
+//  Send what is held as one batch. Batches of a named request are its children: ID/1, ID/2.
+static int
+send_ops (struct ops *self, struct ag_err *err)
+{
+    char child[128] = "";
+    const char *id = self->client->call->change.request_id;
+    if (id && self->args->each)
+        snprintf (child, sizeof child, "%s/%zu", id, self->line);
+    struct ag_buf list = {0}, answer = {0};
+    ag_put_list (&list, self->count);
+    ag_buf_add_str (&list, ag_buf_str (&self->held));
+    struct ag_msg msg = {
+        .type = AG_MSG_apply,
+        .id = *child ? ag_str (child) : (struct ag_str){0},
+        .apply = {ag_str (self->args->run), ag_buf_str (&list), ag_str (self->args->expect)}};
+    int rc = ag_client_ask (self->client, &msg, &answer, err);
+    if (!rc)
+        print_ids (self, ag_buf_str (&answer));
+    ag_buf_clear (&self->held);
+    self->count = 0;
+    ag_buf_fini (&list);
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+static int
+take_line (struct ops *self, struct ag_str line, struct ag_err *err)
+{
+    self->line++;
+    while (line.n && strchr (" \t\r\n", line.p[line.n - 1]))
+        line.n--;
+    if (!line.n)
+        return 0;
+    if (ag_json_read (line, &self->held, err))
+        return ag_wrap (err, "%s, line %zu", self->name, self->line);
+    self->count++;
+    if (self->held.n > OPS_BYTES - 8)
+        return ag_fail (err, AG_E_TOO_LARGE, "%s, line %zu: more than %d bytes of operations",
+                        self->name, self->line, OPS_BYTES);
+    if (!self->args->each)
+        return 0;
+    if (send_ops (self, err))
+        return ag_wrap (err, "%s, line %zu", self->name, self->line);
+    return ag_look_flush (err);
+}
+
+static int
+read_ops (struct ops *self, FILE *in, struct ag_err *err)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    int rc = 0;
+    while (!rc && (n = getline (&line, &room, in)) >= 0)
+        rc = take_line (self, (struct ag_str){line, (size_t)n}, err);
+    if (!rc && ferror (in))
+        rc = ag_fail (err, AG_E_SYSTEM, "%s: %s", self->name, strerror (errno));
+    free (line);
+    return rc;
+}
+
+int
+ag_cmd_apply (struct ag_client *self, const struct ag_args_apply *args, struct ag_err *err)
+{
+    bool file = args->file && strcmp (args->file, "-");
+    struct ops ops = {.client = self, .args = args, .name = file ? args->file : "standard input"};
+    FILE *in = file ? fopen (args->file, "re") : stdin;
+    if (!in)
+        return ag_fail (err, AG_E_USAGE, "%s: %s", args->file, strerror (errno));
+    int rc = read_ops (&ops, in, err);
+    if (!rc && !args->each && !ops.count)
+        rc = ag_fail (err, AG_E_USAGE, "%s holds no operation", ops.name);
+    if (!rc && !args->each)
+        rc = send_ops (&ops, err);
+    if (file)
+        fclose (in);
+    ag_buf_fini (&ops.held);
+    return rc;
+}

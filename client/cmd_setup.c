@@ -1,0 +1,184 @@
+//  Before there is a fleet: init, check.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/client.h"
+#include "common/answer.h"
+#include "common/conf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+//  A fleet of one agent with one pack.
+static const struct {
+    const char *path, *text;
+} starter[] = {
+    {"agsup.toml",
+     "# A fleet of one agent. `agsup up` starts it, `agsup status` shows it, `agsup help` tells "
+     "the rest.\n"
+     "version = 1\n"
+     "\n"
+     "[agent.hello]\n"
+     "packs = [\"packs/hello\"]            # Lua, run inside its walls by a worker of its own\n"
+     "goal  = \"Say hello to the world\"   # appended to its run once, and again when it changes\n"
+     "\n"
+     "# Limits, enforced from outside; these are examples.\n"
+     "# nets = { memory = \"256MiB\", wall = \"2m\", events = 10_000 }\n"
+     "\n"
+     "# A program that speaks the worker protocol, in any language.\n"
+     "# [agent.reviewer]\n"
+     "# command = [\"python3\", \"reviewer.py\"]\n"
+     "# hears   = [{ from = \"hello\", on = \"object.created\" }]\n"},
+    {"packs/hello/main.lua",
+     "-- Each goal is answered with one greeting.\n"
+     "ag.behavior { name = \"greet\", on = { \"goal.created\" }, function (event, graph, ctx)\n"
+     "    graph.add_object (\"greeting\", { text = \"hello\", goal = event.payload.goal })\n"
+     "end }\n"},
+};
+enum { STARTER = sizeof starter / sizeof *starter };
+
+//  Every folder on the way to the file.
+static int
+make_folders (char *path, struct ag_err *err)
+{
+    for (char *slash = strchr (path + 1, '/'); slash; slash = strchr (slash + 1, '/')) {
+        *slash = 0;
+        int rc = mkdir (path, 0777);
+        if (rc && errno != EEXIST)
+            return ag_fail (err, AG_E_SYSTEM, "mkdir %s: %s", path, strerror (errno));
+        *slash = '/';
+    }
+    return 0;
+}
+
+//  What exists is never touched.
+static int
+write_new (char *path, const char *text, struct ag_err *err)
+{
+    if (make_folders (path, err))
+        return -1;
+    int fd = open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return ag_fail (err, errno == EEXIST ? AG_E_EXISTS : AG_E_SYSTEM, "%s: %s", path,
+                        strerror (errno));
+    size_t n = strlen (text);
+    int rc = write (fd, text, n) == (ssize_t)n
+                 ? 0
+                 : ag_fail (err, AG_E_SYSTEM, "write %s: %s", path, strerror (errno));
+    close (fd);
+    return rc;
+}
+
+//  {files: [PATH]}
+static void
+show_files (const struct ag_client *self, char *const paths[STARTER])
+{
+    struct ag_buf out = {0};
+    ag_put_map (&out, 1);
+    ag_put_lit (&out, "files");
+    ag_put_list (&out, STARTER);
+    for (int i = 0; i < STARTER; i++) {
+        ag_put_lit (&out, paths[i]);
+        if (!self->look.json)
+            printf ("%s\n", paths[i]);
+    }
+    if (self->look.json)
+        ag_look_json (&self->look, ag_buf_str (&out));
+    ag_buf_fini (&out);
+}
+
+int
+ag_cmd_init (struct ag_client *self, const struct ag_args_init *args, struct ag_err *err)
+{
+    char *paths[STARTER];
+    int rc = 0;
+    for (int i = 0; i < STARTER; i++)
+        paths[i] = ag_xprintf ("%s/%s", args->dir ? args->dir : ".", starter[i].path);
+    for (int i = 0; i < STARTER && !rc; i++)
+        rc = write_new (paths[i], starter[i].text, err);
+    if (!rc)
+        show_files (self, paths);
+    for (int i = 0; i < STARTER; i++)
+        free (paths[i]);
+    return rc;
+}
+
+static void
+put_names (struct ag_buf *out, const char *key, struct ag_str map)
+{
+    struct ag_str name, value;
+    struct ag_items items = ag_pairs_of (map);
+    ag_put_lit (out, key);
+    ag_put_list (out, items.left);
+    while (ag_pairs_next (&items, &name, &value))
+        ag_put_text (out, name);
+}
+
+//  {ok, config, agents: [NAME], services: [NAME]}
+static void
+show_fine (const struct ag_client *self, struct ag_str conf)
+{
+    struct ag_buf out = {0};
+    struct ag_str agents = ag_pick (conf, "agent"), services = ag_pick (conf, "service");
+    ag_put_map (&out, 4);
+    ag_put_lit (&out, "ok");
+    ag_put_bool (&out, true);
+    ag_put_lit (&out, "config");
+    ag_put_lit (&out, self->place.config);
+    put_names (&out, "agents", agents);
+    put_names (&out, "services", services);
+    if (self->look.json)
+        ag_look_json (&self->look, ag_buf_str (&out));
+    else
+        printf ("%s is valid: %u agents, %u services\n", self->place.config,
+                ag_pairs_of (agents).left, ag_pairs_of (services).left);
+    ag_buf_fini (&out);
+}
+
+//  The error as ever, and beside it every line that is wrong.
+static void
+show_problems (struct ag_client *self, struct ag_str problems, const struct ag_err *err)
+{
+    struct ag_buf answer = {0}, out = {0};
+    if (!self->look.json) {
+        ag_look_lines (stderr, problems);
+        return;
+    }
+    ag_answer_error (&answer, (struct ag_str){0}, err);
+    ag_put_map (&out, 2);
+    ag_put_lit (&out, "error");
+    ag_pick_rest (ag_buf_str (&answer), (const char *const[]){"do", NULL}, &out);
+    ag_put_lit (&out, "problems");
+    size_t at = ag_open_list (&out);
+    uint32_t count = 0;
+    for (size_t n; problems.n; problems.p += n, problems.n -= n, count++) {
+        const char *end = memchr (problems.p, '\n', problems.n);
+        size_t length = end ? (size_t)(end - problems.p) : problems.n;
+        ag_put_text (&out, (struct ag_str){problems.p, length});
+        n = end ? length + 1 : length;
+    }
+    ag_close (&out, at, count);
+    ag_look_json (&self->look, ag_buf_str (&out));
+    ag_buf_fini (&answer);
+    ag_buf_fini (&out);
+    self->status = ag_code_status (err->code);
+}
+
+int
+ag_cmd_check (struct ag_client *self, const struct ag_args_check *args, struct ag_err *err)
+{
+    (void)args;
+    if (!self->place.config)
+        return ag_fail (err, AG_E_CONFIG, "no agsup.toml here or upwards; `agsup init` makes one");
+    struct ag_buf conf = {0}, problems = {0};
+    int rc = ag_conf_load (self->place.config, &conf, &problems, err);
+    if (!rc)
+        show_fine (self, ag_buf_str (&conf));
+    else
+        show_problems (self, ag_buf_str (&problems), err);
+    ag_buf_fini (&conf);
+    ag_buf_fini (&problems);
+    return self->status ? 0 : rc;
+}

@@ -1,0 +1,254 @@
+//  From nothing to a fleet and back: up, down.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/client.h"
+#include "common/home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { UP_MS = 30000, DOWN_MS = 60000, PAUSE_MS = 50, STATUS_MS = 1000, TAIL_BYTES = 300 };
+
+extern char **environ;
+
+static void
+pause_a_moment (void)
+{
+    nanosleep (&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
+}
+
+//  agsupd beside this program, else wherever PATH finds one.
+static char *
+find_nursery (void)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink ("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    char *slash = strrchr (self, '/');
+    if (slash) {
+        char *beside = ag_xprintf ("%.*s/agsupd", (int)(slash - self), self);
+        if (!access (beside, X_OK))
+            return beside;
+        free (beside);
+    }
+    return ag_xstrdup ("agsupd");
+}
+
+//  Whose lock it is, if a house stands already.
+static int
+check_is_free (const char *dir, struct ag_err *err)
+{
+    struct ag_home home;
+    struct ag_err none;
+    if (ag_home_open (&home, dir, &none))
+        return 0;
+    pid_t pid = ag_home_holder (&home, err);
+    ag_home_fini (&home);
+    return pid > 0 ? ag_fail (err, AG_E_RUNNING, "process %d holds the home %s", pid, dir) : pid;
+}
+
+//  HOME/log/house.log, open for appending.
+static int
+open_log (const char *dir, char path[PATH_MAX], struct ag_err *err)
+{
+    if (ag_home_make (dir, err))
+        return -1;
+    snprintf (path, PATH_MAX, "%s/log", dir);
+    if (mkdir (path, 0700) && errno != EEXIST)
+        return ag_fail (err, AG_E_SYSTEM, "mkdir %s: %s", path, strerror (errno));
+    snprintf (path, PATH_MAX, "%s/log/house.log", dir);
+    int fd = open (path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    return fd >= 0 ? fd : ag_fail (err, AG_E_SYSTEM, "open %s: %s", path, strerror (errno));
+}
+
+//  In a session of its own, with nothing of ours but the log.
+static int
+spawn_nursery (char *const *argv, int log, pid_t *pid, struct ag_err *err)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    posix_spawn_file_actions_init (&files);
+    posix_spawn_file_actions_addopen (&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen (&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2 (&files, log, STDERR_FILENO);
+    posix_spawnattr_init (&attr);
+    posix_spawnattr_setflags (&attr, POSIX_SPAWN_SETSID);
+    int no = posix_spawnp (pid, argv[0], &files, &attr, argv, environ);
+    posix_spawnattr_destroy (&attr);
+    posix_spawn_file_actions_destroy (&files);
+    return no ? ag_fail (err, AG_E_SYSTEM, "%s: %s", argv[0], strerror (no)) : 0;
+}
+
+//  It ended instead of getting ready: its exit status says what kind of reason, its log which one.
+static int
+fail_ended (int status, const char *path, off_t from, struct ag_err *err)
+{
+    char text[TAIL_BYTES + 1] = "";
+    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    off_t end = fd >= 0 ? lseek (fd, 0, SEEK_END) : 0;
+    off_t at = end - from > TAIL_BYTES ? end - TAIL_BYTES : from;
+    ssize_t n = fd >= 0 ? pread (fd, text, TAIL_BYTES, at) : 0;
+    text[n > 0 ? n : 0] = 0;
+    if (fd >= 0)
+        close (fd);
+    int code = WIFEXITED (status) ? WEXITSTATUS (status) : 1;
+    enum ag_code kind = code == ag_code_status (AG_E_CONFIG)    ? AG_E_CONFIG
+                        : code == ag_code_status (AG_E_RUNNING) ? AG_E_RUNNING
+                        : code == ag_code_status (AG_E_CORRUPT) ? AG_E_CORRUPT
+                                                                : AG_E_FAILED;
+    return ag_fail (err, kind, "the fleet ended before it was ready; %s says:\n%s", path, text);
+}
+
+//  One look: 1 when the house answers, 0 when not yet.
+static int
+is_ready (const char *dir)
+{
+    struct ag_home home;
+    struct ag_err err;
+    if (ag_home_open (&home, dir, &err))
+        return 0;
+    bool listens = ag_ask_listens (home.client);
+    ag_home_fini (&home);
+    ag_ask_t *ask = listens ? ag_ask_new (dir, &err) : NULL;
+    struct ag_buf answer = {0};
+    struct ag_ask_time time = {STATUS_MS, STATUS_MS};
+    bool ready = ask && !ag_ask (ask, &(struct ag_msg){.type = AG_MSG_status}, time, &answer, &err);
+    ag_ask_destroy (&ask);
+    ag_buf_fini (&answer);
+    return ready;
+}
+
+static int
+await_ready (const struct ag_client *self, pid_t pid, const char *path, off_t from,
+             struct ag_err *err)
+{
+    int64_t end = ag_ask_clock_ms() + ag_client_timeout_ms (self, UP_MS);
+    int status;
+    while (!is_ready (self->place.home)) {
+        if (waitpid (pid, &status, WNOHANG) == pid)
+            return fail_ended (status, path, from, err);
+        if (ag_ask_clock_ms() >= end)
+            return ag_fail (err, AG_E_TIMEOUT, "process %d is not ready yet; %s says why", pid,
+                            path);
+        pause_a_moment();
+    }
+    return 0;
+}
+
+//  {home, pid}
+static void
+show_up (const struct ag_client *self, pid_t pid)
+{
+    if (!self->look.json) {
+        ag_client_remark (self, "the fleet of %s is up, process %d", self->place.home, pid);
+        return;
+    }
+    struct ag_buf out = {0};
+    ag_put_map (&out, 2);
+    ag_put_lit (&out, "home");
+    ag_put_lit (&out, self->place.home);
+    ag_put_lit (&out, "pid");
+    ag_put_uint (&out, (uint64_t)pid);
+    ag_look_json (&self->look, ag_buf_str (&out));
+    ag_buf_fini (&out);
+}
+
+static int
+detach (struct ag_client *self, char *const *argv, struct ag_err *err)
+{
+    char path[PATH_MAX];
+    pid_t pid;
+    int log = open_log (self->place.home, path, err);
+    if (log < 0)
+        return -1;
+    off_t from = lseek (log, 0, SEEK_END);
+    int rc = spawn_nursery (argv, log, &pid, err);
+    close (log);
+    if (!rc)
+        rc = await_ready (self, pid, path, from, err);
+    if (!rc)
+        show_up (self, pid);
+    return rc;
+}
+
+int
+ag_cmd_up (struct ag_client *self, const struct ag_args_up *args, struct ag_err *err)
+{
+    if (!self->place.config)
+        return ag_fail (err, AG_E_CONFIG, "no agsup.toml here or upwards; `agsup init` makes one");
+    if (check_is_free (self->place.home, err))
+        return -1;
+    char *program = find_nursery();
+    char *argv[] = {program, "--home", self->place.home, "--config", self->place.config, NULL};
+    int rc = 0;
+    if (args->detach)
+        rc = detach (self, argv, err);
+    else {
+        execvp (program, argv);
+        rc = ag_fail (err, AG_E_SYSTEM, "%s: %s", program, strerror (errno));
+    }
+    free (program);
+    return rc;
+}
+
+//  The end is proved by the lock: nobody holds the home any more.
+static int
+await_free (const struct ag_client *self, const struct ag_home *home, struct ag_err *err)
+{
+    int64_t begin = ag_ask_clock_ms(), end = begin + ag_client_timeout_ms (self, DOWN_MS);
+    pid_t pid;
+    while ((pid = ag_home_holder (home, err)) > 0) {
+        if (ag_ask_clock_ms() >= end)
+            return ag_fail (err, AG_E_TIMEOUT, "process %d still holds the home %s", pid,
+                            home->dir);
+        pause_a_moment();
+    }
+    return (int)pid;
+}
+
+//  An answer that got lost on the way does not matter: the lock tells.
+static int
+ask_down (struct ag_client *self, struct ag_buf *answer, struct ag_err *err)
+{
+    int rc = ag_client_ask (self, &(struct ag_msg){.type = AG_MSG_down}, answer, err);
+    if (!rc || (self->ask && (err->code == AG_E_NO_SUPERVISOR || err->code == AG_E_TIMEOUT)))
+        return 0;
+    return -1;
+}
+
+static int
+take_down (struct ag_client *self, const struct ag_home *home, struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    pid_t pid = ag_home_holder (home, err);
+    int rc = pid < 0    ? -1
+             : pid == 0 ? ag_fail (err, AG_E_NO_SUPERVISOR, "no supervisor runs in %s", home->dir)
+                        : ask_down (self, &answer, err);
+    if (!rc)
+        rc = await_free (self, home, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc)
+        ag_client_remark (self, "the fleet of %s is down", home->dir);
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+int
+ag_cmd_down (struct ag_client *self, const struct ag_args_down *args, struct ag_err *err)
+{
+    (void)args;
+    struct ag_home home;
+    if (ag_client_home (self, err) || ag_home_open (&home, self->place.home, err))
+        return -1;
+    int rc = take_down (self, &home, err);
+    ag_home_fini (&home);
+    return rc;
+}

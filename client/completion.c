@@ -1,0 +1,219 @@
+//  Completion scripts, written from the table.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/help.h"
+
+#include <string.h>
+
+static bool
+is_shown (const struct ag_command *command)
+{
+    return command->stage != AG_STAGE_SHARED && command->stage != AG_STAGE_LATER;
+}
+
+static void
+put_words_of (FILE *out, const struct ag_command *command)
+{
+    for (const struct ag_param *opt = command->opts; opt->name; opt++)
+        fprintf (out, " --%s", opt->word);
+}
+
+static void
+put_choices (FILE *out, const char *metavar)
+{
+    for (; *metavar; metavar++)
+        fputc (*metavar == '|' ? ' ' : *metavar, out);
+}
+
+//  Options that take one of a few words, and files where a file is asked for.
+static void
+bash_values (FILE *out, const struct ag_param *params)
+{
+    for (; params->name; params++) {
+        if (!*params->word)
+            continue;
+        if (params->kind == AG_ARG_CHOICE) {
+            fprintf (out, "        --%s) COMPREPLY=($(compgen -W '", params->word);
+            put_choices (out, params->metavar);
+            fputs ("' -- \"$cur\")); return ;;\n", out);
+        } else if (params->kind == AG_ARG_FILE)
+            fprintf (out, "        --%s) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n",
+                     params->word);
+        else if (params->kind == AG_ARG_DIR || params->kind == AG_ARG_DIRS)
+            fprintf (out, "        --%s) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n",
+                     params->word);
+    }
+}
+
+static void
+bash_arguments (FILE *out, const struct ag_command *command)
+{
+    fprintf (out, "        %s) words='", command->words);
+    put_words_of (out, command);
+    if (command->effect == AG_CHANGES)
+        put_words_of (out, ag_command (AG_CMD_change));
+    for (const struct ag_param *arg = command->args; arg->name; arg++)
+        if (arg->kind == AG_ARG_CHOICE) {
+            fputc (' ', out);
+            put_choices (out, arg->metavar);
+        }
+    fputs ("' ;;\n", out);
+}
+
+static void
+bash (FILE *out)
+{
+    fputs ("_agsup() {\n"
+           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= "
+           "words= i\n"
+           "    case $prev in\n",
+           out);
+    bash_values (out, ag_command (AG_CMD_any)->opts);
+    for (int cmd = 0; cmd < AG_CMDS; cmd++)
+        if (is_shown (ag_command ((enum ag_cmd)cmd)))
+            bash_values (out, ag_command ((enum ag_cmd)cmd)->opts);
+    fputs ("    esac\n"
+           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+           "        case ${COMP_WORDS[i]} in\n"
+           "            -c|--config|--home|--timeout) i=$((i + 1)) ;;\n"
+           "            -*) ;;\n"
+           "            *) command=${COMP_WORDS[i]}; break ;;\n"
+           "        esac\n"
+           "    done\n"
+           "    case $command in\n"
+           "        '') words='",
+           out);
+    for (int cmd = 0; cmd < AG_CMDS; cmd++)
+        if (is_shown (ag_command ((enum ag_cmd)cmd)))
+            fprintf (out, " %s", ag_command ((enum ag_cmd)cmd)->words);
+    fputs ("' ;;\n", out);
+    for (int cmd = 0; cmd < AG_CMDS; cmd++)
+        if (is_shown (ag_command ((enum ag_cmd)cmd)))
+            bash_arguments (out, ag_command ((enum ag_cmd)cmd));
+    fputs ("    esac\n"
+           "    COMPREPLY=($(compgen -W \"$words",
+           out);
+    put_words_of (out, ag_command (AG_CMD_any));
+    fputs ("\" -- \"$cur\"))\n"
+           "    [ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+           "}\n"
+           "complete -F _agsup agsup\n",
+           out);
+}
+
+//  Single quotes of the text doubled the shell's way, and colons kept out of zsh's separators.
+static void
+put_quoted (FILE *out, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs ("'\\''", out);
+        else if (strchr ("[]:", *text))
+            fputc (' ', out);
+        else
+            fputc (*text, out);
+}
+
+static void
+zsh_options (FILE *out, const struct ag_command *command)
+{
+    for (const struct ag_param *opt = command->opts; opt->name; opt++) {
+        fprintf (out, " '%s--%s[", ag_arg_repeats (opt->kind) ? "*" : "", opt->word);
+        put_quoted (out, opt->help);
+        fputc (']', out);
+        if (opt->kind == AG_ARG_CHOICE) {
+            fprintf (out, ":%s:(", opt->name);
+            put_choices (out, opt->metavar);
+            fputc (')', out);
+        } else if (opt->kind != AG_ARG_FLAG)
+            fprintf (out, ":%s:%s", opt->name,
+                     opt->kind == AG_ARG_FILE  ? "_files"
+                     : opt->kind == AG_ARG_DIR ? "_files -/"
+                                               : "");
+        fputc ('\'', out);
+    }
+}
+
+static void
+zsh (FILE *out)
+{
+    fputs ("#compdef agsup\n"
+           "_agsup() {\n"
+           "    local -a commands any\n"
+           "    commands=(\n",
+           out);
+    for (int cmd = 0; cmd < AG_CMDS; cmd++)
+        if (is_shown (ag_command ((enum ag_cmd)cmd))) {
+            fprintf (out, "        '%s:", ag_command ((enum ag_cmd)cmd)->words);
+            put_quoted (out, ag_command ((enum ag_cmd)cmd)->summary);
+            fputs ("'\n", out);
+        }
+    fputs ("    )\n    any=(", out);
+    zsh_options (out, ag_command (AG_CMD_any));
+    fputs (")\n"
+           "    _arguments -C $any '1:command:->command' '*::argument:->argument'\n"
+           "    case $state in\n"
+           "        command) _describe command commands ;;\n"
+           "        argument) case $words[1] in\n",
+           out);
+    for (int cmd = 0; cmd < AG_CMDS; cmd++)
+        if (is_shown (ag_command ((enum ag_cmd)cmd))) {
+            fprintf (out, "            %s) _arguments $any", ag_command ((enum ag_cmd)cmd)->words);
+            zsh_options (out, ag_command ((enum ag_cmd)cmd));
+            fputs (" '*:argument:_files' ;;\n", out);
+        }
+    fputs ("        esac ;;\n"
+           "    esac\n"
+           "}\n"
+           "compdef _agsup agsup\n",
+           out);
+}
+
+static void
+fish_options (FILE *out, const struct ag_command *command, const char *when)
+{
+    for (const struct ag_param *opt = command->opts; opt->name; opt++) {
+        fprintf (out, "complete -c agsup %s%s%s -l %s",
+                 *when ? "-n '__fish_seen_subcommand_from " : "", when, *when ? "'" : "",
+                 opt->word);
+        if (opt->letter)
+            fprintf (out, " -s %c", opt->letter);
+        if (opt->kind == AG_ARG_CHOICE) {
+            fputs (" -xa '", out);
+            put_choices (out, opt->metavar);
+            fputc ('\'', out);
+        } else if (opt->kind == AG_ARG_FILE || opt->kind == AG_ARG_DIR || opt->kind == AG_ARG_DIRS)
+            fputs (" -rF", out);
+        else if (opt->kind != AG_ARG_FLAG)
+            fputs (" -x", out);
+        fputs (" -d '", out);
+        put_quoted (out, opt->help);
+        fputs ("'\n", out);
+    }
+}
+
+static void
+fish (FILE *out)
+{
+    fish_options (out, ag_command (AG_CMD_any), "");
+    for (int cmd = 0; cmd < AG_CMDS; cmd++) {
+        const struct ag_command *command = ag_command ((enum ag_cmd)cmd);
+        if (!is_shown (command))
+            continue;
+        fprintf (out, "complete -c agsup -n __fish_use_subcommand -a %s -d '", command->words);
+        put_quoted (out, command->summary);
+        fputs ("'\n", out);
+        fish_options (out, command, command->words);
+    }
+}
+
+void
+ag_completion (const char *shell, FILE *out)
+{
+    static const struct {
+        const char *shell;
+        void (*write) (FILE *out);
+    } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (!strcmp (shell, shells[i].shell))
+            shells[i].write (out);
+}

@@ -1,0 +1,79 @@
+/*  agsup - the command line of a fleet.
+ *
+ *  A command that needs no other process is done here with libc alone, so that it starts as fast as a
+ *  program can. The others live in a shared object beside, with the libraries they need: linked here
+ *  they would cost each start four times as much.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#include "client/help.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int run_fn (const struct ag_call *call, struct ag_err *err);
+
+//  The handlers that are linked here; NULL: the shared object has it.
+static run_fn *const here[AG_CMDS] = {
+#define HANDLER_HERE(name) [AG_CMD_##name] = ag_cmd_##name,
+#define HANDLER_READY(name)
+#define HANDLER_LATER(name)
+#define HANDLER_SHARED(name)
+#define GROUP(name, title)
+#define CMD(name, words, stage, effect, summary) HANDLER_##stage (name)
+#define ARG(...)
+#define OPT(...)
+#define EX(...)
+#define END(name)
+#include "schemas/commands.def"
+};
+
+//  agsup-client.so beside the program, or where it is installed.
+static int
+run_loaded (const struct ag_call *call, struct ag_err *err)
+{
+    static const char *const places[] = {"agsup-client.so",
+                                         "../" AG_LIBDIR "/agsup/agsup-client.so"};
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t n = readlink ("/proc/self/exe", self, sizeof self - 1);
+    void *library = NULL;
+    while (n > 0 && self[n - 1] != '/')
+        n--;
+    self[n > 0 ? n : 0] = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !library; i++) {
+        snprintf (path, sizeof path, "%s%s", self, places[i]);
+        library = dlopen (path, RTLD_NOW);
+    }
+    run_fn *run = library ? (run_fn *)dlsym (library, "ag_client_run") : NULL;
+    return run ? run (call, err) : ag_fail (err, AG_E_SYSTEM, "%s", dlerror());
+}
+
+static int
+run (const struct ag_call *call, struct ag_err *err)
+{
+    if (call->any.version)
+        return ag_cmd_version (call, err);
+    if (call->any.help)
+        return ag_cmd_help (call, err);
+    if (!call->command)
+        return ag_fail (err, AG_E_USAGE, "no command; `agsup help` shows them all");
+    if (call->command->stage == AG_STAGE_LATER)
+        return ag_fail (err, AG_E_NOT_BUILT, "`agsup %s` is not built yet", call->command->words);
+    return here[call->command->cmd] ? here[call->command->cmd](call, err) : run_loaded (call, err);
+}
+
+int
+main (int argc, char **argv)
+{
+    struct ag_call call;
+    struct ag_err err = {0};
+    int rc = ag_parse (argc, argv, &call, &err) ? -1 : run (&call, &err);
+    if (rc >= 0 && ag_look_flush (&err))
+        rc = -1;
+    if (rc < 0)
+        rc = err.code ? ag_look_error (&call, &err) : 0;
+    ag_call_fini (&call);
+    return rc;
+}

@@ -1,0 +1,125 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/pick.h"
+
+struct ag_str
+ag_pick (struct ag_str map, const char *key)
+{
+    struct ag_str value;
+    return map.p && !ag_map_get (map, key, &value) ? value : (struct ag_str){0};
+}
+
+struct ag_str
+ag_pick_text (struct ag_str map, const char *key)
+{
+    struct ag_str text;
+    return map.p && !ag_map_text (map, key, &text) ? text : (struct ag_str){0};
+}
+
+uint64_t
+ag_pick_uint (struct ag_str map, const char *key)
+{
+    uint64_t number;
+    return map.p && !ag_map_uint (map, key, &number) ? number : 0;
+}
+
+bool
+ag_pick_bool (struct ag_str map, const char *key)
+{
+    bool yes;
+    return map.p && !ag_map_bool (map, key, &yes) && yes;
+}
+
+static struct ag_items
+open_as (struct ag_str value, enum ag_kind kind)
+{
+    struct ag_items self = {ag_cursor (value), 0};
+    struct ag_head head;
+    if (value.p && !ag_next (&self.in, &head) && head.kind == kind)
+        self.left = head.count;
+    return self;
+}
+
+struct ag_items
+ag_items_of (struct ag_str list)
+{
+    return open_as (list, AG_LIST);
+}
+
+struct ag_items
+ag_items (struct ag_str map, const char *key)
+{
+    return ag_items_of (ag_pick (map, key));
+}
+
+bool
+ag_items_next (struct ag_items *self, struct ag_str *value)
+{
+    if (!self->left || ag_take (&self->in, value))
+        return false;
+    self->left--;
+    return true;
+}
+
+uint32_t
+ag_items_count (struct ag_str map, const char *key)
+{
+    return ag_items (map, key).left;
+}
+
+struct ag_items
+ag_pairs_of (struct ag_str map)
+{
+    return open_as (map, AG_MAP);
+}
+
+bool
+ag_pairs_next (struct ag_items *self, struct ag_str *key, struct ag_str *value)
+{
+    struct ag_head head;
+    if (!self->left || ag_next (&self->in, &head) || head.kind != AG_TEXT ||
+        ag_take (&self->in, value))
+        return false;
+    *key = head.s;
+    self->left--;
+    return true;
+}
+
+static bool
+is_among (struct ag_str key, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (ag_str_is (key, *keys))
+            return true;
+    return false;
+}
+
+void
+ag_pick_rest (struct ag_str map, const char *const *without, struct ag_buf *out)
+{
+    struct ag_str key, value;
+    size_t at = ag_open_map (out);
+    uint32_t pairs = 0;
+    for (struct ag_items items = ag_pairs_of (map); ag_pairs_next (&items, &key, &value);) {
+        if (is_among (key, without))
+            continue;
+        ag_put_text (out, key);
+        ag_put_value (out, value);
+        pairs++;
+    }
+    ag_close (out, at, pairs);
+}
+
+uint64_t
+ag_pick_seq (struct ag_str map, const char *key)
+{
+    struct ag_str text = ag_pick_text (map, key);
+    if (!text.p)
+        return ag_pick_uint (map, key);
+    uint64_t number = 0;
+    size_t i = text.n;
+    while (i > 0 && text.p[i - 1] >= '0' && text.p[i - 1] <= '9')
+        i--;
+    for (; i < text.n; i++)
+        number = number * 10 + (uint64_t)(text.p[i] - '0');
+    return number;
+}

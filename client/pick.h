@@ -1,0 +1,34 @@
+/*  pick - reading answers: fields by name, lists and maps one after the other.
+ *
+ *  An answer may be of another build than ours: what is absent or of another kind reads as nothing, never
+ *  as an error.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_PICK_H
+#define AG_PICK_H
+#include "common/value.h"
+
+struct ag_str ag_pick (struct ag_str map, const char *key);      //  any value, p NULL when absent
+struct ag_str ag_pick_text (struct ag_str map, const char *key); //  p NULL when absent
+uint64_t ag_pick_uint (struct ag_str map, const char *key);      //  0 when absent
+bool ag_pick_bool (struct ag_str map, const char *key);          //  false when absent
+
+//  for (struct ag_items items = ag_items (map, "runs"); ag_items_next (&items, &run);) ...
+struct ag_items {
+    struct ag_cursor in;
+    uint32_t left;
+};
+struct ag_items ag_items (struct ag_str map, const char *key);
+struct ag_items ag_items_of (struct ag_str list);
+bool ag_items_next (struct ag_items *self, struct ag_str *value);
+uint32_t ag_items_count (struct ag_str map, const char *key);
+
+//  The same for the pairs of a map.
+struct ag_items ag_pairs_of (struct ag_str map);
+bool ag_pairs_next (struct ag_items *self, struct ag_str *key, struct ag_str *value);
+
+//  Append the map without these keys (a list that ends with NULL).
+void ag_pick_rest (struct ag_str map, const char *const *without, struct ag_buf *out);
+//  A number that is written as such, or at the end of an id ("evt_042"); 0 when there is none.
+uint64_t ag_pick_seq (struct ag_str map, const char *key);
+#endif

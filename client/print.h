@@ -1,0 +1,34 @@
+/*  print - answers of the house as text for people, on stdout.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_PRINT_H
+#define AG_PRINT_H
+#include "client/look.h"
+
+//  One event on one line: id, time, [type], what it says. named: begin with the run's label.
+void ag_print_event (const struct ag_look *look, struct ag_str event, bool named);
+//  {entity, chain: [event]} as an indented chain, newest first.
+void ag_print_why (const struct ag_look *look, struct ag_str answer);
+
+void ag_print_status (const struct ag_look *look, struct ag_str answer);
+//  A list of runs as a tree of parents and forks.
+void ag_print_tree (const struct ag_look *look, struct ag_str runs);
+//  {runs: [{run, state}]}
+void ag_print_states (const struct ag_look *look, struct ag_str answer);
+
+void ag_print_objects (const struct ag_look *look, struct ag_str answer);
+//  {object|relation|event: ...}
+void ag_print_thing (const struct ag_look *look, struct ag_str answer);
+
+//  A promote, done or planned.
+void ag_print_plan (const struct ag_look *look, struct ag_str answer);
+void ag_print_diff (const struct ag_look *look, struct ag_str answer);
+
+//  {ok, checks: [{name, ok, detail, hint}]}
+void ag_print_checks (const struct ag_look *look, struct ag_str answer);
+//  {ok, runs: [{run, events, first_bad, reason}]}
+void ag_print_verify (const struct ag_look *look, struct ag_str answer);
+
+//  A value on the rest of a line: text bare, anything else as JSON, cut at `most` bytes.
+void ag_print_value (struct ag_str value, size_t most);
+#endif

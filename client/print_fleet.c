@@ -1,0 +1,173 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/print.h"
+
+#include "client/pick.h"
+#include "client/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void
+cell_when (const struct ag_look *look, ag_table_t *table, struct ag_str time)
+{
+    char room[40];
+    ag_look_when (look, time, room);
+    ag_table_cell (table, ag_str (room), AG_PLAIN);
+}
+
+static void
+cell_number (ag_table_t *table, struct ag_str map, const char *key)
+{
+    if (ag_pick (map, key).p)
+        ag_table_cellf (table, "%" PRIu64, ag_pick_uint (map, key));
+    else
+        ag_table_cell (table, (struct ag_str){0}, AG_PLAIN);
+}
+
+static void
+agent_row (const struct ag_look *look, ag_table_t *table, struct ag_str agent)
+{
+    struct ag_str state = ag_pick_text (agent, "state"), name = ag_pick_text (agent, "name");
+    ag_table_row (table, NULL);
+    ag_table_cell (table, name.n ? name : ag_pick_text (agent, "label"), AG_BOLD);
+    ag_table_cell (table, state, ag_state_paint (state));
+    ag_table_cell (table, ag_pick_text (agent, "run"), AG_PLAIN);
+    cell_number (table, agent, "pid");
+    cell_when (look, table, ag_pick_text (agent, "since"));
+    cell_number (table, agent, "restarts");
+    cell_number (table, agent, "events");
+    cell_number (table, agent, "queue");
+    ag_table_cell (table, ag_pick_text (agent, "reason"), AG_PLAIN);
+}
+
+void
+ag_print_status (const struct ag_look *look, struct ag_str answer)
+{
+    static const char *const lists[] = {"agents", "forks"};
+    struct ag_str agent;
+    fputs (ag_paint (look, AG_DIM), stdout);
+    ag_look_text (stdout, ag_pick_text (answer, "home"));
+    printf (", epoch %" PRIu64 ", %" PRIu64 " events%s\n", ag_pick_uint (answer, "epoch"),
+            ag_pick_uint (answer, "stream"), ag_paint (look, AG_PLAIN));
+    ag_table_t *table = ag_table_new (look);
+    ag_table_column (table, "NAME", AG_COLUMN_PLAIN);
+    ag_table_column (table, "STATE", AG_COLUMN_PLAIN);
+    ag_table_column (table, "RUN", AG_COLUMN_PLAIN);
+    ag_table_column (table, "PID", AG_COLUMN_RIGHT);
+    ag_table_column (table, "SINCE", AG_COLUMN_PLAIN);
+    ag_table_column (table, "RESTARTS", AG_COLUMN_RIGHT);
+    ag_table_column (table, "EVENTS", AG_COLUMN_RIGHT);
+    ag_table_column (table, "QUEUE", AG_COLUMN_RIGHT);
+    ag_table_column (table, "REASON", AG_COLUMN_CUT);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (struct ag_items items = ag_items (answer, lists[i]); ag_items_next (&items, &agent);)
+            agent_row (look, table, agent);
+    ag_table_print (table);
+    ag_table_destroy (&table);
+}
+
+//  Rows by run id, so that a fork finds its parent.
+struct known {
+    struct ag_str run;
+    ag_table_row_t *row;
+};
+
+static ag_table_row_t *
+row_of (const struct known *known, size_t n, struct ag_str run)
+{
+    while (n-- > 0)
+        if (ag_str_eq (known[n].run, run))
+            return known[n].row;
+    return NULL;
+}
+
+static ag_table_row_t *
+tree_row (ag_table_t *table, struct ag_str run, ag_table_row_t *parent)
+{
+    struct ag_str label = ag_pick_text (run, "label"), id = ag_pick_text (run, "run");
+    struct ag_str state = ag_pick_text (run, "state");
+    ag_table_row_t *row = ag_table_row (table, parent);
+    ag_table_cell (table, label.n ? label : id, AG_BOLD);
+    ag_table_cell (table, id, AG_PLAIN);
+    ag_table_cell (table, state, ag_state_paint (state));
+    ag_table_cellf (table, "%" PRIu64, ag_pick_seq (run, "tip"));
+    ag_table_cell (table, ag_pick_text (run, "forked_at_event"), AG_PLAIN);
+    ag_table_cell (table, ag_pick_text (run, "kind"), AG_DIM);
+    return row;
+}
+
+void
+ag_print_tree (const struct ag_look *look, struct ag_str runs)
+{
+    struct ag_items items = ag_items_of (runs);
+    struct known *known = ag_xcalloc (items.left, sizeof *known);
+    struct ag_str run;
+    size_t n = 0;
+    ag_table_t *table = ag_table_new (look);
+    ag_table_column (table, "RUN", AG_COLUMN_TREE);
+    ag_table_column (table, "ID", AG_COLUMN_PLAIN);
+    ag_table_column (table, "STATE", AG_COLUMN_PLAIN);
+    ag_table_column (table, "EVENTS", AG_COLUMN_RIGHT);
+    ag_table_column (table, "CUT", AG_COLUMN_PLAIN);
+    ag_table_column (table, "KIND", AG_COLUMN_PLAIN);
+    for (; ag_items_next (&items, &run); n++) {
+        ag_table_row_t *parent = row_of (known, n, ag_pick_text (run, "parent_run_id"));
+        known[n] = (struct known){ag_pick_text (run, "run"), tree_row (table, run, parent)};
+    }
+    ag_table_print (table);
+    ag_table_destroy (&table);
+    free (known);
+}
+
+void
+ag_print_states (const struct ag_look *look, struct ag_str answer)
+{
+    struct ag_str run;
+    for (struct ag_items items = ag_items (answer, "runs"); ag_items_next (&items, &run);) {
+        struct ag_str state = ag_pick_text (run, "state");
+        ag_look_text (stdout, ag_pick_text (run, "run"));
+        fputs ("  ", stdout);
+        fputs (ag_paint (look, ag_state_paint (state)), stdout);
+        ag_look_text (stdout, state);
+        printf ("%s\n", ag_paint (look, AG_PLAIN));
+    }
+}
+
+void
+ag_print_checks (const struct ag_look *look, struct ag_str answer)
+{
+    struct ag_str check;
+    for (struct ag_items items = ag_items (answer, "checks"); ag_items_next (&items, &check);) {
+        bool ok = ag_pick_bool (check, "ok");
+        printf ("%s%-4s%s ", ag_paint (look, ok ? AG_GREEN : AG_RED), ok ? "ok" : "BAD",
+                ag_paint (look, AG_PLAIN));
+        printf ("%-14.*s ", AG_STR_ARG (ag_pick_text (check, "name")));
+        ag_look_text (stdout, ag_pick_text (check, "detail"));
+        fputc ('\n', stdout);
+        if (!ok && ag_pick_text (check, "hint").n) {
+            fputs ("     ", stdout);
+            ag_look_text (stdout, ag_pick_text (check, "hint"));
+            fputc ('\n', stdout);
+        }
+    }
+}
+
+void
+ag_print_verify (const struct ag_look *look, struct ag_str answer)
+{
+    struct ag_str run;
+    for (struct ag_items items = ag_items (answer, "runs"); ag_items_next (&items, &run);) {
+        struct ag_str reason = ag_pick_text (run, "reason");
+        printf ("%s%-4s%s ", ag_paint (look, reason.n ? AG_RED : AG_GREEN), reason.n ? "BAD" : "ok",
+                ag_paint (look, AG_PLAIN));
+        ag_look_text (stdout, ag_pick_text (run, "run"));
+        printf (" %" PRIu64 " events", ag_pick_uint (run, "events"));
+        if (reason.n) {
+            printf (", first bad ");
+            ag_print_value (ag_pick (run, "first_bad"), 40);
+            fputs (": ", stdout);
+            ag_look_text (stdout, reason);
+        }
+        fputc ('\n', stdout);
+    }
+}

@@ -1,0 +1,193 @@
+//  What a promote would do or did, and what differs between two runs.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/print.h"
+
+#include "client/pick.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { DATA_BYTES = 100 };
+
+static void
+put_text (struct ag_str map, const char *key)
+{
+    ag_look_text (stdout, ag_pick_text (map, key));
+}
+
+//  One line for each entity of a list: a sign, its id, what it is. A removed one is its id alone.
+static void
+put_entities (const struct ag_look *look, struct ag_str plan, const char *key, const char *sign,
+              enum ag_paint paint)
+{
+    struct ag_str entity;
+    for (struct ag_items items = ag_items (plan, key); ag_items_next (&items, &entity);) {
+        printf ("  %s%s ", ag_paint (look, paint), sign);
+        if (ag_kind_of (entity) != AG_MAP)
+            ag_print_value (entity, DATA_BYTES);
+        put_text (entity, "id");
+        fputs (ag_paint (look, AG_PLAIN), stdout);
+        if (ag_pick_text (entity, "source").p) {
+            fputs ("  ", stdout);
+            put_text (entity, "source");
+            fputs (" --", stdout);
+            put_text (entity, "type");
+            fputs ("--> ", stdout);
+            put_text (entity, "target");
+        } else if (ag_pick (entity, "data").p) {
+            fputs ("  ", stdout);
+            ag_print_value (ag_pick (entity, "data"), DATA_BYTES);
+        }
+        fputc ('\n', stdout);
+    }
+}
+
+static void
+put_conflicts (const struct ag_look *look, struct ag_str plan)
+{
+    struct ag_str item;
+    for (struct ag_items items = ag_items (plan, "conflicts"); ag_items_next (&items, &item);) {
+        printf ("  %s! ", ag_paint (look, AG_RED));
+        put_text (item, "kind");
+        printf ("%s  ", ag_paint (look, AG_PLAIN));
+        put_text (item, "entity");
+        fputc (' ', stdout);
+        put_text (item, "id");
+        fputs (": ", stdout);
+        put_text (item, "detail");
+        fputc ('\n', stdout);
+    }
+    for (struct ag_items items = ag_items (plan, "violations"); ag_items_next (&items, &item);) {
+        printf ("  %s! schema%s  ", ag_paint (look, AG_RED), ag_paint (look, AG_PLAIN));
+        put_text (item, "id");
+        fputc (' ', stdout);
+        put_text (item, "path");
+        fputs (": ", stdout);
+        put_text (item, "detail");
+        fputc ('\n', stdout);
+    }
+    for (struct ag_items items = ag_items (plan, "warnings"); ag_items_next (&items, &item);) {
+        printf ("  %swarning%s ", ag_paint (look, AG_YELLOW), ag_paint (look, AG_PLAIN));
+        ag_print_value (item, 400);
+        fputc ('\n', stdout);
+    }
+}
+
+//  "promoted k3f -> r1 (+2 ~1 -0) forked_at=evt_042: evt_050"
+static void
+put_verdict (const struct ag_look *look, struct ag_str plan)
+{
+    bool done = ag_pick_text (plan, "marker_event_id").n > 0,
+         able = ag_pick_bool (plan, "is_promotable");
+    bool empty = ag_pick_bool (plan, "is_empty");
+    fputs (ag_paint (look, able ? AG_GREEN : AG_RED), stdout);
+    fputs (done ? "promoted " : able ? "would promote " : "cannot promote ", stdout);
+    fputs (ag_paint (look, AG_PLAIN), stdout);
+    put_text (plan, "from_run");
+    fputs (" -> ", stdout);
+    put_text (plan, "into_run");
+    printf (" (+%" PRIu32 " ~%" PRIu32 " -%" PRIu32 ") forked_at=",
+            ag_items_count (plan, "object_creates"), ag_items_count (plan, "object_patches"),
+            ag_items_count (plan, "object_removes"));
+    put_text (plan, "forked_at_event");
+    if (done) {
+        fputs (empty ? ", nothing new since " : " as ", stdout);
+        put_text (plan, "marker_event_id");
+    } else if (empty)
+        fputs (", nothing changed", stdout);
+    fputc ('\n', stdout);
+}
+
+void
+ag_print_plan (const struct ag_look *look, struct ag_str plan)
+{
+    put_verdict (look, plan);
+    put_entities (look, plan, "object_creates", "+", AG_GREEN);
+    put_entities (look, plan, "object_patches", "~", AG_YELLOW);
+    put_entities (look, plan, "object_removes", "-", AG_RED);
+    put_entities (look, plan, "relation_creates", "+", AG_GREEN);
+    put_entities (look, plan, "relation_removes", "-", AG_RED);
+    put_conflicts (look, plan);
+}
+
+static bool
+is_there (struct ag_str side)
+{
+    return side.p && ag_kind_of (side) == AG_MAP;
+}
+
+//  The fields of the data that are not equal on both sides.
+static void
+put_fields (struct ag_str a, struct ag_str b)
+{
+    struct ag_str key, value, data_a = ag_pick (a, "data"), data_b = ag_pick (b, "data");
+    for (struct ag_items items = ag_pairs_of (data_a); ag_pairs_next (&items, &key, &value);) {
+        char *name = ag_str_dup (key);
+        struct ag_str other = ag_pick (data_b, name);
+        if (!other.p || !ag_value_equal (value, other)) {
+            fputs ("  ", stdout);
+            ag_look_text (stdout, key);
+            fputs (": ", stdout);
+            ag_print_value (value, DATA_BYTES);
+            fputs (" | ", stdout);
+            ag_print_value (other, DATA_BYTES);
+        }
+        free (name);
+    }
+    for (struct ag_items items = ag_pairs_of (data_b); ag_pairs_next (&items, &key, &value);) {
+        char *name = ag_str_dup (key);
+        if (!ag_pick (data_a, name).p) {
+            fputs ("  ", stdout);
+            ag_look_text (stdout, key);
+            fputs (":  | ", stdout);
+            ag_print_value (value, DATA_BYTES);
+        }
+        free (name);
+    }
+}
+
+static void
+put_divergent (const struct ag_look *look, struct ag_str answer, const char *key)
+{
+    struct ag_str item;
+    for (struct ag_items items = ag_items (answer, key); ag_items_next (&items, &item);) {
+        struct ag_str a = ag_pick (item, "a"), b = ag_pick (item, "b");
+        bool both = is_there (a) && is_there (b);
+        printf ("  %s%s ",
+                ag_paint (look, both           ? AG_YELLOW
+                                : is_there (a) ? AG_RED
+                                               : AG_GREEN),
+                both           ? "~"
+                : is_there (a) ? "<"
+                               : ">");
+        put_text (item, "id");
+        fputs (ag_paint (look, AG_PLAIN), stdout);
+        if (both)
+            put_fields (a, b);
+        else {
+            fputs ("  ", stdout);
+            ag_print_value (ag_pick (is_there (a) ? a : b, "data"), DATA_BYTES);
+        }
+        fputc ('\n', stdout);
+    }
+}
+
+void
+ag_print_diff (const struct ag_look *look, struct ag_str answer)
+{
+    put_text (answer, "a");
+    fputs (" and ", stdout);
+    put_text (answer, "b");
+    if (ag_pick_bool (answer, "is_identical"))
+        fputs (" are identical:", stdout);
+    else
+        fputs (" differ:", stdout);
+    printf (" %" PRIu64 " events shared, %" PRIu64 " only in the first, %" PRIu64
+            " only in the second\n",
+            ag_pick_uint (answer, "shared_events"), ag_pick_uint (answer, "a_only_events"),
+            ag_pick_uint (answer, "b_only_events"));
+    put_divergent (look, answer, "divergent_objects");
+    put_divergent (look, answer, "divergent_relations");
+    if (ag_pick_bool (answer, "truncated"))
+        fputs ("  ... and more\n", stdout);
+}
