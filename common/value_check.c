@@ -18,7 +18,7 @@ struct check {
     struct ag_cursor all;
     const uint8_t *kept; //  from here on the bytes are normal as they are and not yet in out
     struct ag_buf *out;
-    struct ag_buf keys; //  offsets of the keys of the large maps that are open
+    struct ag_buf pairs; //  struct ag_pair of the large maps that are open
     struct ag_err *err;
 };
 
@@ -35,14 +35,14 @@ is_ascii_word (const uint8_t *p)
     return (word & 0x8080808080808080u) == 0;
 }
 
-//  Length of the character at p, 0 when it is none.
+//  Length of the character of several bytes at p, 0 when it is none.
 static size_t
 character (const uint8_t *p, size_t left)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = *p < 0x80 ? 1 : *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
-    if (n < 2 || n > left)
-        return n > left ? 0 : n;
+    size_t n = *p < 0xc0 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf8 ? 4 : 0;
+    if (n == 0 || n > left)
+        return 0;
     uint32_t point = *p & (0x7fu >> n);
     for (size_t i = 1; i < n; i++) {
         if ((p[i] & 0xc0) != 0x80)
@@ -59,8 +59,11 @@ ag_utf8_prefix (struct ag_str text)
     const uint8_t *p = (const uint8_t *)text.p;
     size_t at = 0;
     while (at < text.n) {
-        size_t left = text.n - at;
-        size_t n = left >= 8 && is_ascii_word (p + at) ? 8 : character (p + at, left);
+        size_t left = text.n - at, n = 1;
+        if (left >= 8 && is_ascii_word (p + at))
+            n = 8;
+        else if (p[at] >= 0x80)
+            n = character (p + at, left);
         if (n == 0)
             break;
         at += n;
@@ -278,32 +281,39 @@ small_map (struct check *self, const struct step *at, uint32_t count, int depth)
 }
 
 static int
-unique (struct check *self, const struct step *at, uint32_t *offsets, size_t n)
+unique (struct check *self, const struct step *at, struct ag_pair *pairs, size_t n)
 {
-    ag_keys_sort (self->all, offsets, n, AG_LIT (""));
+    ag_pairs_sort (self->all, pairs, n);
     for (size_t i = 1; i < n; i++) {
-        struct ag_str again = ag_key_at (self->all, offsets[i]);
-        if (ag_str_eq (ag_key_at (self->all, offsets[i - 1]), again))
+        struct ag_str again = ag_key_at (self->all, pairs[i].at);
+        if (ag_str_eq (ag_key_at (self->all, pairs[i - 1].at), again))
             return refuse_twice (self, at, again);
     }
     return 0;
 }
 
-//  Keys are compared once all are known, so that many keys cost a sort. What they take is bounded by
-//  what stands behind them: four bytes for a pair of two at least.
+static uint32_t
+here (const struct check *self)
+{
+    return (uint32_t)(self->in.p - self->all.p);
+}
+
+//  Keys are compared once all are known, so that many keys cost a sort. What that takes is bounded by
+//  what stands behind it: an ag_pair for two bytes or more.
 static int
 large_map (struct check *self, const struct step *at, uint32_t count, int depth)
 {
-    size_t mark = self->keys.n;
+    size_t mark = self->pairs.n;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t offset = (uint32_t)(self->in.p - self->all.p);
-        ag_buf_add (&self->keys, &offset, sizeof offset);
+        struct ag_pair pair = {.at = here (self)};
         struct step step = {at, {NULL, 0}, 0};
         if (key (self, at, &step.key) || value (self, &step, depth))
             return -1;
+        pair.end = here (self);
+        ag_buf_add (&self->pairs, &pair, sizeof pair);
     }
-    int rc = unique (self, at, (uint32_t *)(void *)(self->keys.p + mark), count);
-    self->keys.n = mark;
+    int rc = unique (self, at, (struct ag_pair *)(void *)(self->pairs.p + mark), count);
+    self->pairs.n = mark;
     return rc;
 }
 
@@ -363,6 +373,6 @@ ag_value_normalise (struct ag_str bytes, struct ag_buf *out, struct ag_err *err)
     int rc = whole (&self);
     if (rc)
         out->n = before;
-    ag_buf_fini (&self.keys);
+    ag_buf_fini (&self.pairs);
     return rc;
 }

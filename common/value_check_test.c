@@ -197,21 +197,38 @@ large_maps_nest (void **state)
     struct ag_err err;
     ag_put_map (&in, 20);
     for (int i = 0; i < 20; i++) {
-        ag_put_textf (&in, "outer%02d", i);
+        ag_put_textf (&in, "an outer key %02d", i);
         ag_put_map (&in, 30);
         for (int j = 0; j < 30; j++) {
-            ag_put_textf (&in, "inner%d", 39 - j);
+            ag_put_textf (&in, "an inner key %d", 39 - j);
             ag_put_uint (&in, (uint64_t)j);
         }
     }
     assert_int_equal (ag_value_normalise (ag_buf_str (&in), &out, &err), 0);
     assert_true (ag_str_eq (ag_buf_str (&in), ag_buf_str (&out)));
-    memcpy (memmem (in.p, in.n, "outer17", 7), "outer03", 7);
+    memcpy (memmem (in.p, in.n, "outer key 17", 12), "outer key 03", 12);
     assert_int_equal (ag_value_normalise (ag_buf_str (&in), &out, &err), -1);
-    assert_string_equal (err.text, "key \"outer03\" occurs twice");
-    memcpy (memmem (in.p, in.n, "inner11", 7), "inner12", 7);
+    assert_string_equal (err.text, "key \"an outer key 03\" occurs twice");
+    memcpy (memmem (in.p, in.n, "inner key 11", 12), "inner key 12", 12);
     assert_int_equal (ag_value_normalise (ag_buf_str (&in), &out, &err), -1);
-    assert_string_equal (err.text, "outer00: key \"inner12\" occurs twice");
+    assert_string_equal (err.text, "an outer key 00: key \"an inner key 12\" occurs twice");
+    ag_buf_fini (&in);
+    ag_buf_fini (&out);
+}
+
+static void
+keys_that_differ_in_their_zeros_are_not_the_same (void **state)
+{
+    (void)state;
+    struct ag_buf in = {0}, out = {0};
+    struct ag_err err;
+    static const char key[20] = "k";
+    ag_put_map (&in, 20);
+    for (size_t n = 1; n <= 20; n++) {
+        ag_put_text (&in, (struct ag_str){key, n});
+        ag_put_null (&in);
+    }
+    assert_int_equal (ag_value_normalise (ag_buf_str (&in), &out, &err), 0);
     ag_buf_fini (&in);
     ag_buf_fini (&out);
 }
@@ -373,6 +390,7 @@ main (void)
         cmocka_unit_test (a_very_long_path_shows_its_beginning),
         cmocka_unit_test (each_key_of_a_large_map_occurs_once),
         cmocka_unit_test (large_maps_nest),
+        cmocka_unit_test (keys_that_differ_in_their_zeros_are_not_the_same),
         cmocka_unit_test (each_count_has_the_shortest_head_that_holds_it),
         cmocka_unit_test (no_beginning_of_a_value_is_accepted),
         cmocka_unit_test (utf8_is_valid_without_overlong_forms_and_surrogates),

@@ -12,8 +12,8 @@
 struct canon {
     struct ag_buf *out;
     struct ag_str blind;
-    struct ag_buf keys; //  offsets of the keys of the maps that are open
-    struct ag_buf text; //  one text without what is hidden
+    struct ag_buf pairs; //  struct ag_pair of the maps that are open
+    struct ag_buf spare; //  what is put together before it goes to out
 };
 
 //  2^63 and 2^64 are doubles, so comparing with them is exact; so is the conversion below them.
@@ -41,42 +41,47 @@ text (struct canon *self, struct ag_str s)
         return;
     }
 
-    ag_buf_clear (&self->text);
+    ag_buf_clear (&self->spare);
     for (; hit; hit = memmem (s.p, s.n, self->blind.p, self->blind.n)) {
         size_t before = (size_t)(hit - s.p), gone = before + self->blind.n;
-        ag_buf_add (&self->text, s.p, before);
-        ag_buf_add (&self->text, "\xff", 1);
+        ag_buf_add (&self->spare, s.p, before);
+        ag_buf_add (&self->spare, "\xff", 1);
         s = (struct ag_str){s.p + gone, s.n - gone};
     }
-    ag_buf_add_str (&self->text, s);
-    ag_put_text (self->out, ag_buf_str (&self->text));
+    ag_buf_add_str (&self->spare, s);
+    ag_put_text (self->out, ag_buf_str (&self->spare));
 }
 
 static void value (struct canon *self, struct ag_cursor *in, int depth);
 
+//  The pairs that were written from start on, in their order.
+static void
+rearrange (struct canon *self, size_t start, struct ag_pair *pairs, size_t n)
+{
+    const uint8_t *base = self->out->p + start;
+    ag_pairs_sort ((struct ag_cursor){base, self->out->p + self->out->n}, pairs, n);
+    ag_buf_clear (&self->spare);
+    for (size_t i = 0; i < n; i++)
+        ag_buf_add (&self->spare, base + pairs[i].at, pairs[i].end - pairs[i].at);
+    self->out->n = start;
+    ag_buf_add_str (self->out, ag_buf_str (&self->spare));
+}
+
+//  Each pair is written where it stands and then they are sorted, so that what a pair holds is read once.
 static void
 map (struct canon *self, struct ag_cursor *in, uint32_t count, int depth)
 {
-    if (count == 0)
-        return;
-    struct ag_cursor all = *in;
-    size_t mark = self->keys.n;
+    size_t start = self->out->n, mark = self->pairs.n;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t offset = (uint32_t)(in->p - all.p);
-        ag_buf_add (&self->keys, &offset, sizeof offset);
-        struct ag_str part;
-        int rc = ag_take (in, &part) || ag_take (in, &part);
-        assert (!rc);
+        struct ag_pair pair = {.at = (uint32_t)(self->out->n - start)};
+        value (self, in, depth);
+        value (self, in, depth);
+        pair.end = (uint32_t)(self->out->n - start);
+        ag_buf_add (&self->pairs, &pair, sizeof pair);
     }
-    ag_keys_sort (all, (uint32_t *)(void *)(self->keys.p + mark), count, self->blind);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t offset;
-        memcpy (&offset, self->keys.p + mark + i * sizeof offset, sizeof offset);
-        struct ag_cursor pair = {all.p + offset, all.end};
-        value (self, &pair, depth);
-        value (self, &pair, depth);
-    }
-    self->keys.n = mark;
+    if (count > 1)
+        rearrange (self, start, (struct ag_pair *)(void *)(self->pairs.p + mark), count);
+    self->pairs.n = mark;
 }
 
 static void
@@ -99,12 +104,12 @@ value (struct canon *self, struct ag_cursor *in, int depth)
 static void
 canonical (struct ag_str bytes, struct ag_str blind, struct ag_buf *out)
 {
-    assert (bytes.n <= UINT32_MAX);
+    assert (bytes.n <= UINT32_MAX / 2); //  a float32 that was never widened doubles
     struct canon self = {.out = out, .blind = blind};
     struct ag_cursor in = ag_cursor (bytes);
     value (&self, &in, AG_DEPTH_WRAPPED);
-    ag_buf_fini (&self.keys);
-    ag_buf_fini (&self.text);
+    ag_buf_fini (&self.pairs);
+    ag_buf_fini (&self.spare);
 }
 
 bool

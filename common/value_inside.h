@@ -11,10 +11,16 @@ void ag_put_head (struct ag_buf *out, const struct ag_head *head);
 //  How many bytes of text are valid UTF-8 before the first that is not.
 size_t ag_utf8_prefix (struct ag_str text);
 
-//  A map is put in order without copying its keys: by offsets into bytes whose heads were all read once
-//  before. A key that is no text, which a normal value never has, counts as empty.
-struct ag_str ag_key_at (struct ag_cursor all, uint32_t offset);
-//  Sort by the bytes of the keys, equal keys by offset. Each occurrence of blind in a key counts as the
-//  byte 0xff, which no valid text contains.
-void ag_keys_sort (struct ag_cursor all, uint32_t *offsets, size_t n, struct ag_str blind);
+//  One pair of a map: where its key begins in some bytes, and where its value ends. Maps are put in order
+//  by these, without copying a key.
+struct ag_pair {
+    uint32_t at, end;
+    uint64_t prefix; //  of the key, for the sort
+};
+
+//  The key at an offset of bytes whose heads were all read once before. A key that is no text, which a
+//  normal value never has, counts as empty.
+struct ag_str ag_key_at (struct ag_cursor all, uint32_t at);
+//  Sort by the bytes of the keys, equal keys by place.
+void ag_pairs_sort (struct ag_cursor all, struct ag_pair *pairs, size_t n);
 #endif

@@ -3,59 +3,43 @@
 
 #include <assert.h>
 #include <stdlib.h>
-
-struct order {
-    struct ag_cursor all;
-    struct ag_str blind;
-};
+#include <string.h>
 
 struct ag_str
-ag_key_at (struct ag_cursor all, uint32_t offset)
+ag_key_at (struct ag_cursor all, uint32_t at)
 {
-    struct ag_cursor in = {all.p + offset, all.end};
+    struct ag_cursor in = {all.p + at, all.end};
     struct ag_head head;
     int rc = ag_next (&in, &head);
     assert (!rc);
     return head.kind == AG_TEXT ? head.s : AG_LIT ("");
 }
 
-//  The next byte of text seen with blind eyes; -1 at the end.
-static int
-next_byte (struct ag_str *text, struct ag_str blind)
+//  The first eight bytes of a key as a number: most keys differ there, and memory stays cold.
+static uint64_t
+prefix (struct ag_str key)
 {
-    if (text->n == 0)
-        return -1;
-    bool hidden = text->n >= blind.n && ag_str_eq ((struct ag_str){text->p, blind.n}, blind);
-    int byte = hidden ? 0xff : (uint8_t)*text->p;
-    size_t n = hidden ? blind.n : 1;
-    *text = (struct ag_str){text->p + n, text->n - n};
-    return byte;
+    uint8_t bytes[8] = {0};
+    if (key.n)
+        memcpy (bytes, key.p, key.n < 8 ? key.n : 8);
+    return ag_be64 (bytes);
 }
 
 static int
-blind_cmp (struct ag_str a, struct ag_str b, struct ag_str blind)
+compare (const void *a, const void *b, void *all)
 {
-    int x, y;
-    do {
-        x = next_byte (&a, blind);
-        y = next_byte (&b, blind);
-    } while (x == y && x >= 0);
-    return x - y;
-}
-
-static int
-compare (const void *a, const void *b, void *context)
-{
-    const struct order *order = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    struct ag_str one = ag_key_at (order->all, x), two = ag_key_at (order->all, y);
-    int by_key = order->blind.n ? blind_cmp (one, two, order->blind) : ag_str_cmp (one, two);
-    return by_key ? by_key : (x > y) - (x < y);
+    const struct ag_pair *one = a, *two = b;
+    if (one->prefix != two->prefix)
+        return one->prefix < two->prefix ? -1 : 1;
+    const struct ag_cursor *in = all;
+    int order = ag_str_cmp (ag_key_at (*in, one->at), ag_key_at (*in, two->at));
+    return order ? order : (one->at > two->at) - (one->at < two->at);
 }
 
 void
-ag_keys_sort (struct ag_cursor all, uint32_t *offsets, size_t n, struct ag_str blind)
+ag_pairs_sort (struct ag_cursor all, struct ag_pair *pairs, size_t n)
 {
-    struct order order = {all, blind};
-    qsort_r (offsets, n, sizeof *offsets, compare, &order);
+    for (size_t i = 0; i < n; i++)
+        pairs[i].prefix = prefix (ag_key_at (all, pairs[i].at));
+    qsort_r (pairs, n, sizeof *pairs, compare, &all);
 }
