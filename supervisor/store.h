@@ -32,7 +32,8 @@ struct ag_write {
 };
 
 //  Open what dir holds, or make it. The caller holds the lock of the home. A torn last record of a crash
-//  is dropped; a hole in the middle is AG_E_CORRUPT. An empty store is made with a random identity.
+//  is dropped; a hole in the middle is AG_E_CORRUPT; a store that another process holds is AG_E_RUNNING. An
+//  empty store is made with a random identity.
 ag_store_t *ag_store_rocks_new (const char *dir, struct ag_err *err);
 ag_store_t *ag_store_memory_new (void);
 void ag_store_destroy (ag_store_t **self_p);
@@ -48,10 +49,12 @@ ag_scan_t *ag_store_scan (ag_store_t *self, enum ag_table table, struct ag_str f
 int ag_scan_next (ag_scan_t *scan, struct ag_str *key, struct ag_str *value, struct ag_err *err);
 void ag_scan_destroy (ag_scan_t **scan_p);
 
-//  Write everything or nothing, on disk when it returns 0. AG_E_DISK_FULL is said before anything is
-//  written, while the disk has less than the reserve; the store stays usable. After any other failure
-//  the store is dead: it answers AG_E_STORE until `ag_store_reopen`, and what was written is unknown
-//  until it is read again.
+//  Write everything or nothing, on disk when it returns 0. Of the same key the last write counts; keys of
+//  META that begin with a zero byte are the store's own. No scan may be open, nor at reopen or destroy.
+//  AG_E_DISK_FULL (the disk has less than the reserve) and AG_E_BUSY (the disk is slower than the writes)
+//  are said before anything is written; the store stays usable. After any other failure it is dead: it
+//  answers AG_E_STORE until `ag_store_reopen` succeeds, which may be tried again, and what was written is
+//  unknown until it is read again.
 int ag_store_write (ag_store_t *self, const struct ag_write *writes, size_t count, struct ag_err *err);
 int ag_store_reopen (ag_store_t *self, struct ag_err *err);
 

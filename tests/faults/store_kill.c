@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -143,6 +144,9 @@ live_and_kill (const char *self, const char *dir)
     posix_spawn_file_actions_destroy (&actions);
     close (ends[1]);
 
+    //  Most die while they write, some while they open the store.
+    if (rand() % 4)
+        poll (&(struct pollfd){.fd = ends[0], .events = POLLIN}, 1, LIVES_AT_MOST_S * 1000);
     usleep ((useconds_t)(rand() % LONGEST_LIFE_MS) * 1000);
     kill (pid, SIGKILL);
     uint64_t number, acknowledged = 0;
