@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,7 +16,10 @@
 #include <unistd.h>
 #include <zmq.h>
 
-enum { ANSWER_BYTES = 64 << 20 }; //  an answer larger than this is not read
+enum {
+    ANSWER_BYTES = 64 << 20, //  an answer larger than this is not read
+    LOOK_MS = 250            //  so often is looked whether the house still stands
+};
 
 struct ag_ask {
     struct ag_home home;
@@ -52,7 +56,7 @@ static int
 open_home (ag_ask_t *self, const char *dir, struct ag_err *err)
 {
     char *id = ag_xprintf ("%s/id", dir);
-    bool refused = access (id, R_OK) && errno == EACCES;
+    bool refused = faccessat (AT_FDCWD, id, R_OK, AT_EACCESS) && errno == EACCES;
     free (id);
     if (refused)
         return ag_fail (err, AG_E_NOT_ALLOWED, "the home %s: %s", dir, strerror (EACCES));
@@ -148,12 +152,12 @@ ag_ask_listens (const char *path)
     return listens;
 }
 
-//  Before each attempt: nobody listens and nobody holds the home, so nobody will answer.
+//  Nobody holds the home and nobody listens, so nobody will answer.
 static bool
 is_empty (const ag_ask_t *self)
 {
     struct ag_err err;
-    return !ag_ask_listens (self->home.client) && ag_home_holder (&self->home, &err) == 0;
+    return ag_home_holder (&self->home, &err) == 0 && !ag_ask_listens (self->home.client);
 }
 
 static int
@@ -169,13 +173,15 @@ static int
 ask (ag_ask_t *self, struct ag_str frame, struct ag_str id, struct ag_ask_time time,
      struct ag_buf *answer, struct ag_err *err)
 {
-    int64_t begin = ag_ask_clock_ms(), end = begin + time.deadline_ms;
-    for (int64_t now = begin; now < end; now = ag_ask_clock_ms()) {
+    int64_t now = ag_ask_clock_ms(), end = now + time.deadline_ms, again = now;
+    for (; now < end; now = ag_ask_clock_ms()) {
         if (is_empty (self))
             return ag_fail (err, AG_E_NO_SUPERVISOR, "no supervisor runs in %s", self->home.dir);
-        zmq_send (self->socket, frame.p, frame.n,
-                  ZMQ_DONTWAIT); //  unsent is silence: it goes out again
-        int64_t until = now + time.again_ms;
+        if (now >= again) {
+            zmq_send (self->socket, frame.p, frame.n, ZMQ_DONTWAIT); //  unsent is silence
+            again = now + time.again_ms;
+        }
+        int64_t until = now + LOOK_MS < again ? now + LOOK_MS : again;
         if (await (self, id, until < end ? until : end, answer)) {
             struct ag_str word;
             return ag_answer_read (ag_buf_str (answer), &word, err);

@@ -29,7 +29,7 @@ bool
 ag_str_starts (struct ag_str a, const char *prefix)
 {
     size_t n = strlen (prefix);
-    return a.n >= n && !memcmp (a.p, prefix, n);
+    return a.n >= n && (n == 0 || !memcmp (a.p, prefix, n));
 }
 
 int

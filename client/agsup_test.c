@@ -1,0 +1,148 @@
+//  The program itself: what a shell sees of it.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/capture_test.h"
+#include "client/pick.h"
+
+#include <sys/wait.h>
+
+//  What stands on stdout and stderr after `agsup LINE`, and its exit status.
+struct outcome {
+    char *out, *err;
+    int status;
+};
+
+static char *
+read_all (const char *path)
+{
+    FILE *in = fopen (path, "r");
+    char *text = NULL;
+    size_t room = 0;
+    assert_non_null (in);
+    if (getdelim (&text, &room, 0, in) < 0)
+        *(text = ag_xrealloc (text, 1)) = 0;
+    fclose (in);
+    unlink (path);
+    return text;
+}
+
+static struct outcome
+agsup (const char *line)
+{
+    char out[] = "/tmp/agsup-out-XXXXXX", err[] = "/tmp/agsup-err-XXXXXX";
+    const char *bin = getenv ("AG_BIN");
+    if (!bin)
+        skip(); //  run by ctest, which says where the program is
+    close (mkstemp (out));
+    close (mkstemp (err));
+    char *command = ag_xprintf ("cd / && unset AGSUP_HOME && PATH=%s:$PATH && { %s; } >%s 2>%s",
+                                bin, line, out, err);
+    int status = system (command);
+    free (command);
+    return (struct outcome){read_all (out), read_all (err),
+                            WIFEXITED (status) ? WEXITSTATUS (status) : -1};
+}
+
+static void
+outcome_fini (struct outcome *self)
+{
+    free (self->out);
+    free (self->err);
+}
+
+static void
+version_is_one_line (void **state)
+{
+    (void)state;
+    struct outcome outcome = agsup ("agsup version");
+    assert_string_equal (outcome.out, "agsup " AG_RELEASE "\n");
+    assert_string_equal (outcome.err, "");
+    assert_int_equal (outcome.status, 0);
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup version --json");
+    assert_string_equal (outcome.out, "{\"version\":\"" AG_RELEASE "\"}\n");
+    outcome_fini (&outcome);
+}
+
+static void
+words_go_to_stderr_and_a_document_to_stdout (void **state)
+{
+    (void)state;
+    struct outcome outcome = agsup ("agsup statsu");
+    assert_string_equal (outcome.out, "");
+    assert_contains (outcome.err,
+                     "agsup: no command is called \"statsu\"; did you mean `agsup status`?\n  ");
+    assert_int_equal (outcome.status, 2);
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup --json statsu");
+    struct ag_buf document = value_of (outcome.out);
+    struct ag_str error = ag_pick (ag_buf_str (&document), "error");
+    assert_true (ag_str_is (ag_pick_text (error, "code"), "usage"));
+    assert_non_null (ag_pick (error, "hint").p);
+    assert_string_equal (outcome.err, "");
+    assert_int_equal (outcome.status, 2);
+    ag_buf_fini (&document);
+    outcome_fini (&outcome);
+}
+
+static void
+nobody_is_there_is_69_and_not_built_is_2 (void **state)
+{
+    (void)state;
+    struct outcome outcome = agsup ("agsup status");
+    assert_int_equal (outcome.status, 69);
+    assert_contains (outcome.err, "no agsup.toml here or upwards");
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup --home /tmp/agsup-no-home status");
+    assert_int_equal (outcome.status, 69);
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup sweep a --vary p.x=1,2");
+    assert_int_equal (outcome.status, 2);
+    assert_contains (outcome.err, "`agsup sweep` is not built yet");
+    outcome_fini (&outcome);
+}
+
+static void
+help_is_data (void **state)
+{
+    (void)state;
+    struct outcome outcome = agsup ("agsup fork -h"), same = agsup ("agsup help fork");
+    assert_int_equal (outcome.status, 0);
+    assert_string_equal (outcome.out, same.out);
+    outcome_fini (&same);
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup");
+    assert_int_equal (outcome.status, 2);
+    outcome_fini (&outcome);
+}
+
+static void
+a_reader_that_goes_away_ends_it_quietly_and_a_full_disk_does_not (void **state)
+{
+    (void)state;
+    struct outcome outcome = agsup ("(trap '' PIPE; agsup help --json; echo $? >&2) | true");
+    assert_string_equal (outcome.err, "0\n");
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup help --json | head -c 1");
+    assert_string_equal (outcome.out, "{");
+    assert_string_equal (outcome.err, "");
+    outcome_fini (&outcome);
+    if (access ("/dev/full", W_OK))
+        return;
+    outcome = agsup ("(agsup help > /dev/full)");
+    assert_int_equal (outcome.status, 1);
+    assert_contains (outcome.err, "No space left on device");
+    outcome_fini (&outcome);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (version_is_one_line),
+        cmocka_unit_test (words_go_to_stderr_and_a_document_to_stdout),
+        cmocka_unit_test (nobody_is_there_is_69_and_not_built_is_2),
+        cmocka_unit_test (help_is_data),
+        cmocka_unit_test (a_reader_that_goes_away_ends_it_quietly_and_a_full_disk_does_not),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,575 @@
+//  Whole commands against a house that answers by a script.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/client.h"
+
+#include "client/fake_test.h"
+#include "common/answer.h"
+
+enum { WORDS = 32 };
+
+//  What a command did.
+struct outcome {
+    char *out;
+    int status; //  -1: an error
+    struct ag_err err;
+};
+
+static void
+outcome_fini (struct outcome *self)
+{
+    free (self->out);
+}
+
+//  Run "log auditor --json": words split at spaces, --home put in front.
+static struct outcome
+run (const char *dir, const char *line)
+{
+    struct outcome outcome = {0};
+    char *text = ag_xstrdup (line), *argv[WORDS] = {"agsup", "--home", (char *)dir};
+    int argc = 3;
+    for (char *word = strtok (text, " "); word && argc < WORDS; word = strtok (NULL, " "))
+        argv[argc++] = word;
+    struct ag_call call;
+    if (ag_parse (argc, argv, &call, &outcome.err))
+        fail_msg ("%s", outcome.err.text);
+    struct capture capture = capture_begin();
+    outcome.status = ag_client_run (&call, &outcome.err);
+    outcome.out = capture_end (&capture);
+    ag_call_fini (&call);
+    free (text);
+    return outcome;
+}
+
+//  A command against a script: its output, as JSON where that is expected, and its status.
+static void
+assert_command (const char *line, const struct fake_row *rows, size_t count, const char *out,
+                int status)
+{
+    struct fake fake = {0};
+    fake_begin (&fake, rows, count);
+    struct outcome outcome = run (fake.dir, line);
+    size_t seen = fake.seen_count;
+    fake_end (&fake);
+    if (outcome.status < 0)
+        fail_msg ("%s: %s", line, outcome.err.text);
+    char *expected = ag_xstrdup (out);
+    for (char *p = expected; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    assert_string_equal (outcome.out, expected);
+    assert_int_equal (outcome.status, status);
+    assert_int_equal (seen, count);
+    free (expected);
+    outcome_fini (&outcome);
+}
+
+#define ROWS(...)                                                                                  \
+    (const struct fake_row[]){__VA_ARGS__},                                                        \
+        sizeof ((const struct fake_row[]){__VA_ARGS__}) / sizeof (struct fake_row)
+
+static void
+a_document_is_the_answer_without_do_and_id (void **state)
+{
+    (void)state;
+    assert_command (
+        "create --label notes --json",
+        ROWS ({"create", "{'do':'ok','run_id':'r1','label':'notes','state':'parked'}", 0}),
+        "{'run_id':'r1','label':'notes','state':'parked'}\n", 0);
+    assert_command ("create", ROWS ({"create", "{'do':'ok','run_id':'r1','label':null}", 0}),
+                    "r1\n", 0);
+}
+
+static void
+a_log_is_read_page_by_page_and_printed_line_by_line (void **state)
+{
+    (void)state;
+    assert_command (
+        "log auditor --json",
+        ROWS ({"log",
+               "{'do':'ok','events':[{'id':'evt_001'},{'id':'evt_002'}],'after':2,"
+               "'more':true}",
+               0},
+              {"log", "{'do':'ok','events':[{'id':'evt_003'}],'after':3,'more':false}", 0}),
+        "{'id':'evt_001'}\n{'id':'evt_002'}\n{'id':'evt_003'}\n", 0);
+    assert_command (
+        "log auditor --json --limit 1",
+        ROWS ({"log", "{'do':'ok','events':[{'id':'evt_001'}],'after':1,'more':true}", 0}),
+        "{'id':'evt_001'}\n", 0);
+}
+
+//  A house that says there is more and stands still would be asked for ever.
+static void
+a_page_that_does_not_move_on_is_the_last (void **state)
+{
+    (void)state;
+    assert_command ("log auditor --json",
+                    ROWS ({"log", "{'do':'ok','events':[],'after':0,'more':true}", 0}), "", 0);
+}
+
+static void
+an_export_leaves_out_where_an_event_stood_in_this_store (void **state)
+{
+    (void)state;
+    assert_command ("export auditor",
+                    ROWS ({"log",
+                           "{'do':'ok','events':[{'id':'evt_001','type':'t','payload':{},"
+                           "'actor':'a','frame_id':null,'caused_by':null,'timestamp':'x',"
+                           "'run':'r1','label':'l','seq':1,'stream':9}],'after':1,"
+                           "'more':false}",
+                           0}),
+                    "{'id':'evt_001','type':'t','payload':{},'actor':'a','frame_id':null,"
+                    "'caused_by':null,'timestamp':'x'}\n",
+                    0);
+}
+
+static void
+pages_of_objects_are_one_document_read_at_one_point (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {
+        {"objects",
+         "{'do':'ok','run':'r1','at':'evt_042','objects':[{'id':'a'}],'relations':[],"
+         "'next':'oa'}",
+         0},
+        {"objects",
+         "{'do':'ok','run':'r1','at':'evt_042','objects':[{'id':'b'}],"
+         "'relations':[{'id':'rel_1'}]}",
+         0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 2);
+    struct outcome outcome = run (fake.dir, "objects auditor --json");
+    assert_int_equal (outcome.status, 0);
+    assert_string_equal (outcome.out,
+                         "{\"run\":\"r1\",\"at\":\"evt_042\",\"objects\":[{\"id\":\"a\"},"
+                         "{\"id\":\"b\"}],\"relations\":[{\"id\":\"rel_1\"}]}\n");
+    assert_true (ag_str_is (fake_field (&fake, 0, "run"), "auditor"));
+    assert_true (ag_str_is (fake_field (&fake, 1, "run"), "r1@42"));
+    assert_true (ag_str_is (fake_field (&fake, 1, "after"), "oa"));
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+a_tree_goes_on_after_the_last_run_it_got (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {
+        {"tree", "{'do':'ok','runs':[{'run':'r1'},{'run':'r12'}],'more':true}", 0},
+        {"tree", "{'do':'ok','runs':[{'run':'r13'}],'more':false}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 2);
+    struct outcome outcome = run (fake.dir, "tree --json");
+    assert_string_equal (outcome.out,
+                         "{\"runs\":[{\"run\":\"r1\"},{\"run\":\"r12\"},{\"run\":\"r13\"}]}\n");
+    assert_int_equal (ag_pick_uint (ag_buf_str (&fake.seen[1]), "after"), 34); //  base 32
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+exit_statuses_say_what_was_found (void **state)
+{
+    (void)state;
+    assert_command ("failures auditor --json",
+                    ROWS ({"failures", "{'do':'ok','failures':[],'after':9,'more':false}", 0}),
+                    "{'failures':[]}\n", 0);
+    assert_command ("failures auditor --json",
+                    ROWS ({"failures",
+                           "{'do':'ok','failures':[{'id':'evt_003'}],'after':9,"
+                           "'more':false}",
+                           0}),
+                    "{'failures':[{'id':'evt_003'}]}\n", 1);
+    assert_command ("promote strict --dry-run --json",
+                    ROWS ({"promote", "{'do':'ok','is_promotable':false,'conflicts':[{}]}", 0}),
+                    "{'is_promotable':false,'conflicts':[{}]}\n", 5);
+    assert_command ("promote strict --json",
+                    ROWS ({"promote", "{'do':'ok','is_promotable':true,'conflicts':[]}", 0}),
+                    "{'is_promotable':true,'conflicts':[]}\n", 0);
+    assert_command ("verify --json",
+                    ROWS ({"verify", "{'do':'ok','ok':false,'runs':[{'run':'r1'}],'next':1}", 0},
+                          {"verify", "{'do':'ok','ok':true,'runs':[{'run':'r2'}]}", 0}),
+                    "{'ok':false,'runs':[{'run':'r1'},{'run':'r2'}]}\n", 4);
+}
+
+static void
+a_wait_asks_again_until_it_is_done (void **state)
+{
+    (void)state;
+    assert_command (
+        "wait one two --json",
+        ROWS ({"wait", "{'do':'ok','runs':[{'run':'r1','state':'busy'}],'done':false}", 0},
+              {"wait", "{'do':'ok','runs':[{'run':'r1','state':'ready'}],'done':true}", 0}),
+        "{'runs':[{'run':'r1','state':'ready'}],'done':true}\n", 0);
+}
+
+static void
+a_wait_ends_at_its_timeout (void **state)
+{
+    (void)state;
+    static const char busy[] = "{'do':'ok','runs':[],'done':false}";
+    struct fake_row rows[FAKE_SEEN];
+    for (size_t i = 0; i < FAKE_SEEN; i++)
+        rows[i] = (struct fake_row){"wait", busy, 0};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, FAKE_SEEN);
+    struct outcome outcome = run (fake.dir, "--timeout 0.01 wait one");
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_TIMEOUT);
+    assert_string_equal (outcome.err.text, "one not idle after 0.010 s");
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+a_goal_can_be_waited_for_and_only_the_goal_bears_the_request_id (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {{"goal", "{'do':'ok','run':'r1','event_id':'evt_7'}", 0},
+                                           {"wait", "{'do':'ok','runs':[],'done':true}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 2);
+    struct outcome outcome = run (fake.dir, "goal auditor go --wait --request-id g1 --json");
+    assert_string_equal (outcome.out, "{\"run\":\"r1\",\"event_id\":\"evt_7\"}\n");
+    assert_true (ag_str_is (fake_field (&fake, 0, "id"), "g1"));
+    assert_false (ag_str_is (fake_field (&fake, 1, "id"), "g1"));
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+//  Write the lines to a file and apply it.
+static struct outcome
+apply (struct fake *fake, const char *options, const char *lines)
+{
+    char path[] = "/tmp/agsup-ops-XXXXXX";
+    int fd = mkstemp (path);
+    assert_true (write (fd, lines, strlen (lines)) == (ssize_t)strlen (lines));
+    close (fd);
+    char *line = ag_xprintf ("apply notes %s %s", path, options);
+    struct outcome outcome = run (fake->dir, line);
+    unlink (path);
+    free (line);
+    return outcome;
+}
+
+static void
+apply_sends_all_lines_as_one_list (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {
+        {"apply", "{'do':'ok','run':'r1','ids':['task#1',null]}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 1);
+    struct outcome outcome =
+        apply (&fake, "", "{\"op\":\"add_object\",\"type\":\"task\"}\n\n{\"op\":\"emit\"}\r\n");
+    assert_int_equal (outcome.status, 0);
+    assert_string_equal (outcome.out, "task#1\n");
+    assert_int_equal (ag_items_count (ag_buf_str (&fake.seen[0]), "ops"), 2);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+apply_each_sends_one_batch_a_line_under_child_ids (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {{"apply", "{'do':'ok','ids':['a#1']}", 0},
+                                           {"apply", "{'do':'ok','ids':['a#2']}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 2);
+    struct outcome outcome =
+        apply (&fake, "--each --request-id q --json", "{\"op\":1}\n{\"op\":2}\n");
+    assert_string_equal (outcome.out, "{\"ids\":[\"a#1\"]}\n{\"ids\":[\"a#2\"]}\n");
+    assert_true (ag_str_is (fake_field (&fake, 0, "id"), "q/1"));
+    assert_true (ag_str_is (fake_field (&fake, 1, "id"), "q/2"));
+    assert_int_equal (ag_items_count (ag_buf_str (&fake.seen[1]), "ops"), 1);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+a_line_that_is_no_json_is_named_and_nothing_is_sent (void **state)
+{
+    (void)state;
+    struct fake fake = {0};
+    fake_begin (&fake, NULL, 0);
+    struct outcome outcome = apply (&fake, "", "{}\n{\"op\":}\n");
+    assert_int_equal (outcome.status, -1);
+    assert_non_null (strstr (outcome.err.text, "line 2"));
+    assert_int_equal (fake.seen_count, 0);
+    outcome_fini (&outcome);
+    outcome = apply (&fake, "", "\n\n");
+    assert_int_equal (outcome.err.code, AG_E_USAGE);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+tell_takes_an_object_only (void **state)
+{
+    (void)state;
+    struct fake fake = {0};
+    fake_begin (&fake, NULL, 0);
+    struct outcome outcome = run (fake.dir, "tell notes note.written [1]");
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_BAD_VALUE);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+a_fork_gathers_settings_by_pack_and_carries_packs_whole (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {{"fork", "{'do':'ok','run_id':'r2'}", 0}};
+    char dir[] = "/tmp/agsup-pack-XXXXXX";
+    struct fake fake = {0};
+    assert_non_null (mkdtemp (dir));
+    char *make =
+        ag_xprintf ("cd %s && mkdir -p lib/__pycache__ .git && echo -n b > main.lua && "
+                    "echo -n a > lib/a.lua && touch .hidden lib/x.pyc lib/__pycache__/y .git/z",
+                    dir);
+    assert_int_equal (system (make), 0);
+    fake_begin (&fake, rows, 1);
+    char *line = ag_xprintf (
+        "fork a@evt_042 --set p.x=1 --set q.y=no --set p.z.w={\"k\":[]} --pack %s", dir);
+    struct outcome outcome = run (fake.dir, line);
+    assert_string_equal (outcome.out, "r2\n");
+    struct ag_str request = ag_buf_str (&fake.seen[0]);
+    struct ag_buf set = value_of ("{'p':{'x':1,'z.w':{'k':[]}},'q':{'y':'no'}}");
+    assert_true (ag_value_equal (ag_pick (request, "set"), ag_buf_str (&set)));
+    struct ag_items packs = ag_items (request, "packs"), files;
+    struct ag_str pack, file;
+    assert_true (ag_items_next (&packs, &pack));
+    assert_true (ag_str_is (ag_pick_text (pack, "name"), strrchr (dir, '/') + 1));
+    files = ag_items (pack, "files");
+    assert_int_equal (files.left, 2);
+    assert_true (ag_items_next (&files, &file) &&
+                 ag_str_is (ag_pick_text (file, "path"), "lib/a.lua"));
+    assert_true (ag_items_next (&files, &file) &&
+                 ag_str_is (ag_pick_text (file, "path"), "main.lua"));
+    ag_buf_fini (&set);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+    char *remove = ag_xprintf ("rm -rf %s", dir);
+    assert_int_equal (system (remove), 0);
+    free (remove);
+    free (line);
+    free (make);
+}
+
+static void
+several_forks_are_a_list (void **state)
+{
+    (void)state;
+    assert_command ("fork a --count 2 --json",
+                    ROWS ({"fork", "{'do':'ok','forks':[{'run_id':'r2'},{'run_id':'r3'}]}", 0}),
+                    "[{'run_id':'r2'},{'run_id':'r3'}]\n", 0);
+    assert_command ("fork a --count 2",
+                    ROWS ({"fork", "{'do':'ok','forks':[{'run_id':'r2'},{'run_id':'r3'}]}", 0}),
+                    "r2\nr3\n", 0);
+}
+
+static void
+output_is_read_to_its_end_and_printed_as_it_is (void **state)
+{
+    (void)state;
+    assert_command ("output auditor",
+                    ROWS ({"output", "{'do':'ok','text':'one\\u001b\\n','after':5}", 0},
+                          {"output", "{'do':'ok','text':'two\\n','after':9}", 0},
+                          {"output", "{'do':'ok','text':'','after':9}", 0}),
+                    "one\033\ntwo\n", 0);
+}
+
+//  `tail` against these answers to `events`, after a status that names the fake's monitor socket; the
+//  house leaves when all is answered.
+static struct outcome
+tail (struct fake *fake, const char *line, const char *const *answers, size_t count)
+{
+    struct fake_row rows[8] = {{"status", NULL, 0}};
+    char status[300];
+    for (size_t i = 0; i < count; i++)
+        rows[i + 1] = (struct fake_row){"events", answers[i], 0};
+    rows[0].answer = status;
+    fake->leaves = true;
+    fake_begin (fake, rows, count + 1);
+    snprintf (status, sizeof status, "{'do':'ok','stream':10,'sockets':{'monitor':'ipc://%s'}}",
+              fake->home.monitor);
+    struct outcome outcome = run (fake->dir, line);
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_NO_SUPERVISOR);
+    pthread_join (fake->thread, NULL);
+    fake->joined = true;
+    return outcome;
+}
+
+static uint64_t
+asked_after (const struct fake *fake, size_t i)
+{
+    return ag_pick_uint (ag_buf_str (&fake->seen[i]), "after");
+}
+
+static void
+tail_reads_the_log_when_there_is_a_hint_and_prints_each_event_once (void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        "{'do':'ok','store':'s','events':[],'after':10,'stream':10,'more':false}",
+        "{'do':'ok','store':'s','events':[{'stream':11}],'after':11,'stream':12,'more':true}",
+        "{'do':'ok','store':'s','events':[{'stream':12}],'after':12,'stream':12,'more':false}"};
+    struct fake fake = {.beat = "{'store':'s','epoch':1,'stream':12}"};
+    struct outcome outcome = tail (&fake, "tail --json", answers, 3);
+    assert_string_equal (outcome.out, "{\"stream\":11}\n{\"stream\":12}\n");
+    assert_int_equal (asked_after (&fake, 2), 10);
+    assert_int_equal (asked_after (&fake, 3), 11);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+tail_starts_over_in_another_store (void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        "{'do':'ok','store':'s','events':[{'stream':11}],'after':11,'stream':11,'more':false}",
+        "{'do':'ok','store':'t','events':[],'after':11,'stream':20,'more':false}",
+        "{'do':'ok','store':'t','events':[{'stream':1}],'after':20,'stream':20,'more':false}"};
+    struct fake fake = {.beat = "{'store':'t','epoch':1,'stream':20}"};
+    struct outcome outcome = tail (&fake, "tail --json --after 10 --quiet", answers, 3);
+    assert_string_equal (outcome.out, "{\"stream\":11}\n{\"stream\":1}\n");
+    assert_int_equal (asked_after (&fake, 2), 11);
+    assert_int_equal (asked_after (&fake, 3), 0);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+down_ends_when_nobody_holds_the_home (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {{"down", "{'do':'ok','proof':'walk'}", 0}};
+    struct fake fake = {.leaves = true};
+    fake_begin (&fake, rows, 1);
+    struct outcome outcome = run (fake.dir, "down --json");
+    assert_int_equal (outcome.status, 0);
+    assert_string_equal (outcome.out, "{\"proof\":\"walk\"}\n");
+    outcome_fini (&outcome);
+    outcome = run (fake.dir, "down");
+    assert_int_equal (outcome.err.code, AG_E_NO_SUPERVISOR);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+//  The answer was lost, the house is gone all the same.
+static void
+a_down_whose_answer_was_lost_is_done (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {{"down", NULL, 0}};
+    struct fake fake = {.leaves = true};
+    fake_begin (&fake, rows, 1);
+    struct outcome outcome = run (fake.dir, "down --quiet");
+    assert_int_equal (outcome.status, 0);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+a_house_that_stands_is_not_started_again (void **state)
+{
+    (void)state;
+    struct fake fake = {0};
+    fake_begin (&fake, NULL, 0);
+    char *config = ag_xprintf ("%s/agsup.toml", fake.dir);
+    FILE *out = fopen (config, "w");
+    fclose (out);
+    char *line = ag_xprintf ("-c %s up --detach", config);
+    struct outcome outcome = run (fake.dir, line);
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_RUNNING);
+    outcome_fini (&outcome);
+    free (line);
+    free (config);
+    fake_end (&fake);
+}
+
+static void
+init_makes_a_fleet_that_check_finds_valid_and_never_writes_over (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/agsup-init-XXXXXX";
+    assert_non_null (mkdtemp (dir));
+    char *init = ag_xprintf ("init %s/fleet --quiet", dir);
+    char *check = ag_xprintf ("-c %s/fleet/agsup.toml check --json", dir);
+    struct outcome outcome = run ("/nowhere", init);
+    assert_int_equal (outcome.status, 0);
+    outcome_fini (&outcome);
+    outcome = run ("/nowhere", check);
+    if (outcome.status)
+        fail_msg ("%s", outcome.err.text);
+    assert_contains (outcome.out, "\"agents\":[\"hello\"]");
+    outcome_fini (&outcome);
+    outcome = run ("/nowhere", init);
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_EXISTS);
+    outcome_fini (&outcome);
+    char *remove = ag_xprintf ("rm -rf %s", dir);
+    assert_int_equal (system (remove), 0);
+    free (remove);
+    free (init);
+    free (check);
+}
+
+static void
+check_lists_every_problem_beside_the_error (void **state)
+{
+    (void)state;
+    char path[] = "/tmp/agsup-conf-XXXXXX.toml";
+    int fd = mkstemps (path, 5);
+    static const char text[] = "version = 1\n[agent.a]\nfoo = 1\nbar = 2\n";
+    assert_true (write (fd, text, strlen (text)) == (ssize_t)strlen (text));
+    close (fd);
+    char *line = ag_xprintf ("-c %s check --json", path);
+    struct outcome outcome = run ("/nowhere", line);
+    struct ag_buf document = {0};
+    struct ag_err err;
+    assert_int_equal (outcome.status, 78);
+    assert_int_equal (ag_json_read (ag_str (outcome.out), &document, &err), 0);
+    assert_true (
+        ag_str_is (ag_pick_text (ag_pick (ag_buf_str (&document), "error"), "code"), "config"));
+    assert_true (ag_items_count (ag_buf_str (&document), "problems") >= 2);
+    ag_buf_fini (&document);
+    outcome_fini (&outcome);
+    free (line);
+    unlink (path);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (a_document_is_the_answer_without_do_and_id),
+        cmocka_unit_test (a_log_is_read_page_by_page_and_printed_line_by_line),
+        cmocka_unit_test (a_page_that_does_not_move_on_is_the_last),
+        cmocka_unit_test (an_export_leaves_out_where_an_event_stood_in_this_store),
+        cmocka_unit_test (pages_of_objects_are_one_document_read_at_one_point),
+        cmocka_unit_test (a_tree_goes_on_after_the_last_run_it_got),
+        cmocka_unit_test (exit_statuses_say_what_was_found),
+        cmocka_unit_test (a_wait_asks_again_until_it_is_done),
+        cmocka_unit_test (a_wait_ends_at_its_timeout),
+        cmocka_unit_test (a_goal_can_be_waited_for_and_only_the_goal_bears_the_request_id),
+        cmocka_unit_test (apply_sends_all_lines_as_one_list),
+        cmocka_unit_test (apply_each_sends_one_batch_a_line_under_child_ids),
+        cmocka_unit_test (a_line_that_is_no_json_is_named_and_nothing_is_sent),
+        cmocka_unit_test (tell_takes_an_object_only),
+        cmocka_unit_test (a_fork_gathers_settings_by_pack_and_carries_packs_whole),
+        cmocka_unit_test (several_forks_are_a_list),
+        cmocka_unit_test (output_is_read_to_its_end_and_printed_as_it_is),
+        cmocka_unit_test (tail_reads_the_log_when_there_is_a_hint_and_prints_each_event_once),
+        cmocka_unit_test (tail_starts_over_in_another_store),
+        cmocka_unit_test (down_ends_when_nobody_holds_the_home),
+        cmocka_unit_test (a_down_whose_answer_was_lost_is_done),
+        cmocka_unit_test (a_house_that_stands_is_not_started_again),
+        cmocka_unit_test (init_makes_a_fleet_that_check_finds_valid_and_never_writes_over),
+        cmocka_unit_test (check_lists_every_problem_beside_the_error),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

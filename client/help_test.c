@@ -1,0 +1,213 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/help.h"
+
+#include "client/capture_test.h"
+#include "client/pick.h"
+
+#include <sys/wait.h>
+
+static char *
+overview (void)
+{
+    struct capture capture = capture_begin();
+    ag_help_overview (&(struct ag_look){0}, stdout);
+    return capture_end (&capture);
+}
+
+static void
+the_overview_names_every_command_under_its_title (void **state)
+{
+    (void)state;
+    char *text = overview();
+    for (int cmd = 0; cmd < AG_CMDS; cmd++) {
+        const struct ag_command *command = ag_command ((enum ag_cmd)cmd);
+        if (command->stage == AG_STAGE_SHARED)
+            continue;
+        assert_contains (text, command->words);
+        assert_contains (text, command->summary);
+        assert_contains (text, ag_command_group (command->cmd));
+    }
+    free (text);
+}
+
+static void
+help_of_a_command_begins_with_its_examples_and_holds_its_options (void **state)
+{
+    (void)state;
+    for (int cmd = 0; cmd < AG_CMDS; cmd++) {
+        const struct ag_command *command = ag_command ((enum ag_cmd)cmd);
+        if (command->stage == AG_STAGE_SHARED)
+            continue;
+        struct capture capture = capture_begin();
+        ag_help_command (&(struct ag_look){0}, command, stdout);
+        char *text = capture_end (&capture);
+        assert_true (strstr (text, command->examples->line) < strstr (text, "Usage"));
+        for (const struct ag_param *opt = command->opts; opt->name; opt++)
+            assert_contains (text, opt->word);
+        free (text);
+    }
+}
+
+//  Words of an example up to what is the shell's; quotes group words.
+static int
+split (char *text, char **argv)
+{
+    int argc = 0;
+    for (char *p = text; *p && !strchr ("|<>&", *p) && argc < 30;) {
+        char quote = *p == '\'' || *p == '"' ? *p++ : ' ';
+        argv[argc++] = p;
+        while (*p && *p != quote)
+            p++;
+        if (*p)
+            *p++ = 0;
+        while (*p == ' ')
+            p++;
+    }
+    return argc;
+}
+
+static void
+every_command_has_examples_that_parse (void **state)
+{
+    (void)state;
+    for (int cmd = 0; cmd < AG_CMDS; cmd++) {
+        const struct ag_command *command = ag_command ((enum ag_cmd)cmd);
+        if (command->stage == AG_STAGE_SHARED)
+            continue;
+        assert_non_null (command->examples->line);
+        for (const struct ag_example *example = command->examples; example->line; example++) {
+            const char *from = strstr (example->line, "agsup ");
+            char *text = ag_xstrdup (from), *argv[32];
+            text[strcspn (text, ")")] = 0;
+            struct ag_call call;
+            struct ag_err err;
+            int argc = split (text, argv);
+            if (ag_parse (argc, argv, &call, &err))
+                fail_msg ("%s: %s", example->line, err.text);
+            assert_ptr_equal (call.command, command);
+            ag_call_fini (&call);
+            free (text);
+        }
+    }
+}
+
+//  For people who read, each sentence of the table looks alike.
+static void
+sentences_begin_with_a_capital_and_end_without_a_point (void **state)
+{
+    (void)state;
+    for (int cmd = 0; cmd < AG_CMDS; cmd++) {
+        const char *summary = ag_command ((enum ag_cmd)cmd)->summary;
+        assert_true (*summary >= 'A' && *summary <= 'Z');
+        assert_true (summary[strlen (summary) - 1] != '.');
+    }
+}
+
+static void
+help_for_programs_holds_the_same (void **state)
+{
+    (void)state;
+    struct ag_buf out = {0};
+    struct ag_str command;
+    int count = 0, expected = 0;
+    ag_help_value (NULL, &out);
+    for (int cmd = 0; cmd < AG_CMDS; cmd++)
+        expected += ag_command ((enum ag_cmd)cmd)->stage != AG_STAGE_SHARED;
+    for (struct ag_items items = ag_items (ag_buf_str (&out), "commands");
+         ag_items_next (&items, &command); count++)
+        if (ag_str_is (ag_pick_text (command, "command"), "fork")) {
+            assert_int_equal (ag_items_count (command, "arguments"), 1);
+            assert_int_equal (ag_items_count (command, "options"), 8);
+            assert_true (ag_pick_bool (command, "changes"));
+        }
+    assert_int_equal (count, expected);
+    assert_int_equal (ag_items_count (ag_buf_str (&out), "errors"), AG_CODES - 1);
+    ag_buf_fini (&out);
+}
+
+static void
+a_colour_is_only_there_when_asked_for (void **state)
+{
+    (void)state;
+    struct capture capture = capture_begin();
+    ag_help_overview (&(struct ag_look){.color = true}, stdout);
+    char *coloured = capture_end (&capture), *plain = overview();
+    assert_non_null (strchr (coloured, '\033'));
+    assert_null (strchr (plain, '\033'));
+    free (coloured);
+    free (plain);
+}
+
+//  The exit status of a shell that reads the script of this name.
+static int
+run_shell (const char *shell, const char *format, const char *script)
+{
+    char *line = ag_xprintf (format, script), *argv[] = {(char *)shell, "-c", line, NULL};
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp (shell, argv);
+        _exit (126);
+    }
+    int status = -1;
+    waitpid (pid, &status, 0);
+    free (line);
+    return WIFEXITED (status) ? WEXITSTATUS (status) : -1;
+}
+
+static void
+completes (const char *shell, const char *format)
+{
+    char path[] = "/tmp/agsup-completion-XXXXXX";
+    FILE *out = fdopen (mkstemp (path), "w");
+    assert_non_null (out);
+    ag_completion (shell, out);
+    fclose (out);
+    int rc = run_shell (shell, format, path);
+    unlink (path);
+    if (rc == 126)
+        skip();
+    assert_int_equal (rc, 0);
+}
+
+static void
+bash_completes_commands_options_and_choices (void **state)
+{
+    (void)state;
+    completes ("bash", "set -e; . %s; COMP_WORDS=(agsup sta); COMP_CWORD=1; _agsup; "
+                       "[ \"${COMPREPLY[*]}\" = 'status start' ]; "
+                       "COMP_WORDS=(agsup -c f fork x --eff); COMP_CWORD=5; _agsup; "
+                       "[ \"${COMPREPLY[*]}\" = --effects ]; "
+                       "COMP_WORDS=(agsup fork --effects l); COMP_CWORD=3; _agsup; "
+                       "[ \"${COMPREPLY[*]}\" = live ]");
+}
+
+static void
+zsh_reads_its_script (void **state)
+{
+    (void)state;
+    completes ("zsh", "zsh -n %s");
+}
+
+static void
+fish_reads_its_script (void **state)
+{
+    (void)state;
+    completes ("fish", "fish -n %s");
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (the_overview_names_every_command_under_its_title),
+        cmocka_unit_test (help_of_a_command_begins_with_its_examples_and_holds_its_options),
+        cmocka_unit_test (every_command_has_examples_that_parse),
+        cmocka_unit_test (sentences_begin_with_a_capital_and_end_without_a_point),
+        cmocka_unit_test (help_for_programs_holds_the_same),
+        cmocka_unit_test (a_colour_is_only_there_when_asked_for),
+        cmocka_unit_test (bash_completes_commands_options_and_choices),
+        cmocka_unit_test (zsh_reads_its_script),
+        cmocka_unit_test (fish_reads_its_script),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

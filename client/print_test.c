@@ -1,0 +1,331 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/print.h"
+
+#include "client/capture_test.h"
+
+static const struct ag_look plain = {.now = 1767225600}; //  2026-01-01T00:00:00Z
+
+typedef void print_fn (const struct ag_look *look, struct ag_str answer);
+
+//  What a person sees of an answer, given as JSON with ' for ".
+static char *
+printed_as (const struct ag_look *look, print_fn *print, const char *json)
+{
+    struct ag_buf value = value_of (json);
+    struct capture capture = capture_begin();
+    print (look, ag_buf_str (&value));
+    char *text = capture_end (&capture);
+    ag_buf_fini (&value);
+    return text;
+}
+
+static void
+assert_prints (print_fn *print, const char *json, const char *expected)
+{
+    char *text = printed_as (&plain, print, json);
+    assert_string_equal (text, expected);
+    free (text);
+}
+
+static void
+event (const struct ag_look *look, struct ag_str value)
+{
+    ag_print_event (look, value, false);
+}
+
+static void
+named_event (const struct ag_look *look, struct ag_str value)
+{
+    ag_print_event (look, value, true);
+}
+
+#define EVENT(type, payload)                                                                       \
+    "{'id':'evt_042','type':'" type "','payload':" payload                                         \
+    ",'actor':'operator','frame_id':null,'caused_by':null,"                                        \
+    "'timestamp':'2026-01-01T12:34:56.789012Z','run':'r1','label':'auditor','seq':42}"
+
+static void
+an_event_is_one_line_that_says_what_happened (void **state)
+{
+    (void)state;
+    assert_prints (event, EVENT ("goal.created", "{'goal':'Audit it'}"),
+                   "evt_042  12:34:56  [goal.created]     operator: \"Audit it\"\n");
+    assert_prints (event,
+                   EVENT ("object.created",
+                          "{'object':{'id':'task#1','type':'task','data':{'title':'base',"
+                          "'status':'open'}},'id':'task#1'}"),
+                   "evt_042  12:34:56  [object.created]   task#1 \"base\" (open)\n");
+    assert_prints (event,
+                   EVENT ("relation.created",
+                          "{'relation':{'id':'rel_001','source':'note#2','target':'task#1',"
+                          "'type':'annotates'}}"),
+                   "evt_042  12:34:56  [relation.created]  note#2 --annotates--> task#1\n");
+    assert_prints (
+        event,
+        EVENT ("patch.applied", "{'target':'task#1','diff':{'status':{'old':'open','new':'done'},"
+                                "'n':{'old':null,'new':1}}}"),
+        "evt_042  12:34:56  [patch.applied]    task#1 status: open -> done, n: null -> 1\n");
+    assert_prints (
+        event,
+        EVENT ("behavior.failed",
+               "{'behavior':'scan','exception_type':'Error','message':'no','reason':null}"),
+        "evt_042  12:34:56  [behavior.failed]  scan: Error: no\n");
+    assert_prints (event, EVENT ("note.written", "{'text':'hi','n':[1,2]}"),
+                   "evt_042  12:34:56  [note.written]     text=hi n=[1,2]\n");
+    assert_prints (named_event, EVENT ("object.removed", "{'id':'task#1'}"),
+                   "auditor  evt_042  12:34:56  [object.removed]   task#1\n");
+}
+
+//  cli.md promises this line.
+static void
+a_promote_is_printed_as_promised (void **state)
+{
+    (void)state;
+    char *text =
+        printed_as (&plain, event,
+                    EVENT ("promote.applied", "{'from_run':'r3f','forked_at_event':'evt_042',"
+                                              "'objects_created':['a','b'],'objects_patched':['c'],"
+                                              "'objects_removed':[],'relations_created':[],"
+                                              "'relations_removed':[]}"));
+    assert_contains (text, "[promote.applied]  r3f -> here (+2 ~1 -0) forked_at=evt_042\n");
+    free (text);
+    //  A large one carries counts in place of the ids.
+    text = printed_as (&plain, event,
+                       EVENT ("promote.applied", "{'from_run':'r3f','forked_at_event':'evt_001',"
+                                                 "'objects_created':20000,'objects_patched':0,"
+                                                 "'objects_removed':3,'relations_created':7}"));
+    assert_contains (text, "(+20000 ~0 -3) forked_at=evt_001 relations=+7-0\n");
+    free (text);
+}
+
+static void
+a_line_holds_no_control_characters_whatever_an_event_says (void **state)
+{
+    (void)state;
+    char *text = printed_as (
+        &plain, event, EVENT ("goal.created", "{'goal':'a\\u001b[31m\\nb\\u0007\\u009bc\\u007f'}"));
+    assert_contains (text, "\"a\\x1b[31m\\nb\\x07\\x9bc\\x7f\"\n");
+    assert_null (strchr (text, '\033'));
+    free (text);
+}
+
+static void
+a_long_value_is_cut_between_letters (void **state)
+{
+    (void)state;
+    char *text =
+        printed_as (&plain, event,
+                    EVENT ("note.written", "{'t':'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                                           "xxxxxxxxxxxxxx\\u00e9\\u00e9\\u00e9'}"));
+    struct ag_str whole = ag_str (text);
+    assert_contains (text, "x...\n");
+    assert_true (ag_utf8 (whole));
+    free (text);
+}
+
+static void
+a_why_is_an_indented_chain_newest_first (void **state)
+{
+    (void)state;
+    char *text =
+        printed_as (&plain, ag_print_why,
+                    "{'entity':'task#1','chain':[" EVENT ("object.created", "{}") "," EVENT (
+                        "goal.created", "{'goal':'x'}") "," EVENT ("note.written", "{}") "]}");
+    assert_contains (text, "evt_042  12:34:56  [object.created]");
+    assert_contains (text, "\n`- evt_042  12:34:56  [goal.created]");
+    assert_contains (text, "\n  `- evt_042  12:34:56  [note.written]");
+    free (text);
+}
+
+static void
+status_is_a_table_with_relative_times (void **state)
+{
+    (void)state;
+    char *text = printed_as (
+        &plain, ag_print_status,
+        "{'home':'/x/.agsup','epoch':3,'stream':1234,'agents':[{'name':'auditor','run':'r1',"
+        "'state':'busy','pid':77,'since':'2025-12-31T23:57:00Z','restarts':2,'reason':null,"
+        "'next_try':null,'events':40,'queue':1}],'forks':[{'name':'strict','run':'r2',"
+        "'state':'parked'}]}");
+    assert_contains (text, "/x/.agsup, epoch 3, 1234 events\n");
+    assert_contains (text, "NAME");
+    assert_contains (text, "auditor busy");
+    assert_contains (text, "77 3m ago");
+    assert_contains (text, "strict  parked r2");
+    free (text);
+}
+
+static void
+times_are_told_in_one_unit (void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {{"2025-12-31T23:59:58Z", "2s ago"},
+                                           {"2025-12-31T22:30:00.5Z", "1h ago"},
+                                           {"2025-12-20T00:00:00+00:00", "12d ago"},
+                                           {"2026-01-01T00:00:05Z", "in 5s"},
+                                           {"yesterday", "yesterday"},
+                                           {"", "-"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char room[40];
+        ag_look_when (&plain, ag_str (cases[i][0]), room);
+        assert_string_equal (room, cases[i][1]);
+    }
+    char room[40];
+    ag_look_when (&plain, (struct ag_str){0}, room);
+    assert_string_equal (room, "-");
+}
+
+static void
+a_tree_shows_forks_under_their_parents (void **state)
+{
+    (void)state;
+    char *text =
+        printed_as (&plain, ag_print_tree,
+                    "[{'run':'r1','label':'auditor','parent_run_id':null,'state':'ready','tip':"
+                    "'evt_050','kind':'root'},"
+                    "{'run':'r2','label':'notes','parent_run_id':null,'state':'ready','tip':3},"
+                    "{'run':'r3','label':null,'parent_run_id':'r1','forked_at_event':'evt_042',"
+                    "'state':'parked','tip':44,'kind':'fork'}]");
+    const char *parent = strstr (text, "auditor"), *fork = strstr (text, "r3"),
+               *other = strstr (text, "notes");
+    assert_true (parent && fork && other && parent < fork && fork < other);
+    assert_contains (text, "evt_042");
+    assert_contains (text, "50");
+    free (text);
+}
+
+static void
+a_plan_lists_what_changes_and_what_stands_against_it (void **state)
+{
+    (void)state;
+    assert_prints (ag_print_plan,
+                   "{'from_run':'r3','into_run':'r1','forked_at_event':'evt_042','dry_run':true,"
+                   "'is_promotable':false,'is_empty':false,'object_creates':[{'id':'task#r3.1',"
+                   "'type':'task','data':{'a':1}}],'object_patches':[{'id':'task#1','type':'task',"
+                   "'data':{'a':2}}],'object_removes':['task#2'],'relation_creates':[{'id':"
+                   "'rel_r3.001','source':'task#1','target':'task#r3.1','type':'needs','data':{}}],"
+                   "'relation_removes':['rel_001'],'conflicts':[{'kind':'both_changed','entity':"
+                   "'object','id':'task#1','detail':'changed here too'}],'violations':[],"
+                   "'warnings':['old']}",
+                   "cannot promote r3 -> r1 (+1 ~1 -1) forked_at=evt_042\n"
+                   "  + task#r3.1  {\"a\":1}\n"
+                   "  ~ task#1  {\"a\":2}\n"
+                   "  - task#2\n"
+                   "  + rel_r3.001  task#1 --needs--> task#r3.1\n"
+                   "  - rel_001\n"
+                   "  ! both_changed  object task#1: changed here too\n"
+                   "  warning old\n");
+    assert_prints (
+        ag_print_plan,
+        "{'from_run':'r3','into_run':'r1','forked_at_event':'evt_042','is_promotable':true,"
+        "'object_creates':[],'object_patches':[],'object_removes':[],"
+        "'marker_event_id':'evt_050'}",
+        "promoted r3 -> r1 (+0 ~0 -0) forked_at=evt_042 as evt_050\n");
+}
+
+static void
+a_diff_shows_the_fields_that_differ (void **state)
+{
+    (void)state;
+    assert_prints (
+        ag_print_diff,
+        "{'a':'r1','b':'r3','shared_events':42,'a_only_events':1,'b_only_events':2,"
+        "'divergent_objects':[{'id':'t#1','a':{'data':{'s':'open','k':1}},'b':{'data':{'s':'done',"
+        "'k':1,'n':2}}},{'id':'t#2','a':null,'b':{'data':{'x':1}}}],"
+        "'divergent_relations':[{'id':'rel_1','a':{'data':{}},'b':null}],'is_identical':false}",
+        "r1 and r3 differ: 42 events shared, 1 only in the first, 2 only in the second\n"
+        "  ~ t#1  s: open | done  n:  | 2\n"
+        "  > t#2  {\"x\":1}\n"
+        "  < rel_1  {}\n");
+}
+
+static void
+objects_and_relations_are_two_tables (void **state)
+{
+    (void)state;
+    char *text = printed_as (
+        &plain, ag_print_objects,
+        "{'run':'r1','at':'evt_9','objects':[{'id':'task#1','type':'task','data':{'title':'base'},"
+        "'version':2}],'relations':[{'id':'rel_001','source':'note#2','target':'task#1',"
+        "'type':'annotates','data':{}}]}");
+    assert_contains (text, "task#1 task       2 {\"title\":\"base\"}\n");
+    assert_contains (text, "rel_001 note#2 annotates task#1 {}\n");
+    free (text);
+}
+
+static void
+a_thing_is_shown_field_by_field (void **state)
+{
+    (void)state;
+    assert_prints (ag_print_thing,
+                   "{'object':{'id':'task#1','version':2,'data':{'title':'b'}},'relation':null}",
+                   "id: task#1\nversion: 2\ndata: {\n  \"title\": \"b\"\n}\n");
+}
+
+static void
+states_are_coloured_for_a_person_that_sees_colours (void **state)
+{
+    (void)state;
+    struct ag_look look = {.color = true};
+    char *text = printed_as (&look, ag_print_states, "{'runs':[{'run':'r1','state':'failed'}]}");
+    assert_string_equal (text, "r1  \033[31mfailed\033[0m\n");
+    free (text);
+    assert_prints (ag_print_states, "{'runs':[{'run':'r1','state':'failed'}]}", "r1  failed\n");
+}
+
+static void
+a_bad_run_is_named_with_its_first_bad_event (void **state)
+{
+    (void)state;
+    assert_prints (ag_print_verify,
+                   "{'ok':false,'runs':[{'run':'r1','events':5,'first_bad':null,'reason':null},"
+                   "{'run':'r2','events':9,'first_bad':'evt_007','reason':'its chain is broken'}]}",
+                   "ok   r1 5 events\n"
+                   "BAD  r2 9 events, first bad evt_007: its chain is broken\n");
+}
+
+//  Another build may answer with less, with more, or with other kinds.
+static void
+an_answer_that_is_not_as_expected_is_no_accident (void **state)
+{
+    (void)state;
+    static print_fn *const all[] = {
+        event,           ag_print_why,    ag_print_status,  ag_print_tree,
+        ag_print_plan,   ag_print_diff,   ag_print_objects, ag_print_thing,
+        ag_print_states, ag_print_verify, ag_print_checks};
+    static const char *const answers[] = {
+        "{}",
+        "[]",
+        "1",
+        "null",
+        "[1,null,{}]",
+        "{'runs':1,'agents':[1],'objects':{},'chain':[[]],'payload':7,'type':3,'id':[],"
+        "'object_creates':[null,[1]],'conflicts':['x'],'divergent_objects':[1],'checks':[0],"
+        "'object':[],'forks':null,'marker_event_id':5}"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t k = 0; k < sizeof answers / sizeof *answers; k++)
+            free (printed_as (&plain, all[i], answers[k]));
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (an_event_is_one_line_that_says_what_happened),
+        cmocka_unit_test (a_promote_is_printed_as_promised),
+        cmocka_unit_test (a_line_holds_no_control_characters_whatever_an_event_says),
+        cmocka_unit_test (a_long_value_is_cut_between_letters),
+        cmocka_unit_test (a_why_is_an_indented_chain_newest_first),
+        cmocka_unit_test (status_is_a_table_with_relative_times),
+        cmocka_unit_test (times_are_told_in_one_unit),
+        cmocka_unit_test (a_tree_shows_forks_under_their_parents),
+        cmocka_unit_test (a_plan_lists_what_changes_and_what_stands_against_it),
+        cmocka_unit_test (a_diff_shows_the_fields_that_differ),
+        cmocka_unit_test (objects_and_relations_are_two_tables),
+        cmocka_unit_test (a_thing_is_shown_field_by_field),
+        cmocka_unit_test (states_are_coloured_for_a_person_that_sees_colours),
+        cmocka_unit_test (a_bad_run_is_named_with_its_first_bad_event),
+        cmocka_unit_test (an_answer_that_is_not_as_expected_is_no_accident),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
