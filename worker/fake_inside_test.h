@@ -2,10 +2,11 @@
 //  SPDX-License-Identifier: Apache-2.0
 #ifndef AG_FAKE_INSIDE_TEST_H
 #define AG_FAKE_INSIDE_TEST_H
-#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ fake_spawn (struct fake *self, const char *files)
     char *program = ag_xprintf ("%s/agsup-worker", bin ? bin : "build/bin");
     self->pid = fork();
     if (self->pid == 0) {
+        prctl (PR_SET_PDEATHSIG, SIGKILL); //  also when a test is ended from outside
         setenv ("AGSUP_WORKER", self->endpoint, 1);
         setenv ("AGSUP_NONCE", "0123456789abcdef", 1);
         if (files)

@@ -110,7 +110,7 @@ graph_add_object (lua_State *L)
 {
     struct ag_act *act = ag_act (L);
     struct ag_str type = ag_check_id (L, 1), data = read_data (L, 2),
-                  given = ag_check_option (L, 3, "id");
+                  given = ag_check_new_id (L, 3);
     struct ag_str id = new_id (L, given, "%.*s#%s%" PRIu64, type, &act->next_object);
     struct ag_buf *op = add_op (L, "add_object", 3);
     put (op, "type", type);
@@ -244,7 +244,7 @@ graph_relate (lua_State *L)
     struct ag_act *act = ag_act (L);
     struct ag_str source = ag_check_id (L, 1), target = ag_check_id (L, 2),
                   type = ag_check_id (L, 3);
-    struct ag_str data = read_data (L, 4), given = ag_check_option (L, 5, "id"), thing;
+    struct ag_str data = read_data (L, 4), given = ag_check_new_id (L, 5), thing;
     if (ag_known (L, source, &thing) == AG_REMOVED || ag_known (L, target, &thing) == AG_REMOVED)
         luaL_error (L, "graph.relate: an end was removed by this invocation");
     struct ag_str id = new_id (L, given, "%.*srel_%s%03" PRIu64, AG_LIT (""), &act->next_relation);

@@ -253,18 +253,6 @@ push_relations (lua_State *L, struct ag_str of, struct ag_str type)
 
 //  Arguments.
 
-//  An id that the supervisor will take.
-struct ag_str
-ag_check_id (lua_State *L, int index)
-{
-    struct ag_str id = ag_lua_text (L, index);
-    bool good = id.n && id.n <= 256 && ag_utf8 (id);
-    for (size_t i = 0; good && i < id.n; i++)
-        good = (unsigned char)id.p[i] > ' ' && id.p[i] != 127 && id.p[i] != '@';
-    luaL_argcheck (L, good, index, "an id is 1 to 256 bytes without space, control character or @");
-    return id;
-}
-
 //  A text field of the table at index, p NULL when it is not there. It stays in the table.
 struct ag_str
 ag_check_option (lua_State *L, int index, const char *name)
@@ -280,6 +268,33 @@ ag_check_option (lua_State *L, int index, const char *name)
         luaL_error (L, "%s is a text, not a %s", name, lua_typename (L, type));
     lua_pop (L, 1);
     return text;
+}
+
+static bool
+is_id (struct ag_str id)
+{
+    bool good = id.n && id.n <= 256 && ag_utf8 (id);
+    for (size_t i = 0; good && i < id.n; i++)
+        good = (unsigned char)id.p[i] > ' ' && id.p[i] != 127 && id.p[i] != '@';
+    return good;
+}
+
+static const char id_rule[] = "an id is 1 to 256 bytes without space, control character or @";
+
+struct ag_str
+ag_check_id (lua_State *L, int index)
+{
+    struct ag_str id = ag_lua_text (L, index);
+    luaL_argcheck (L, is_id (id), index, id_rule);
+    return id;
+}
+
+struct ag_str
+ag_check_new_id (lua_State *L, int index)
+{
+    struct ag_str id = ag_check_option (L, index, "id");
+    luaL_argcheck (L, !id.p || is_id (id), index, id_rule);
+    return id;
 }
 
 //  The functions.
