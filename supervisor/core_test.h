@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNUSED    __attribute__ ((unused))
 #define CORE_TIME UINT64_C (1767225600000000)
 
 struct core {
@@ -32,13 +31,13 @@ struct core {
     struct ag_buf text; //  what the last `json_of` or `value_of` gave
 };
 
-static uint64_t UNUSED
+static inline uint64_t
 core_clock (void *arg)
 {
     return ((struct core *)arg)->time_us;
 }
 
-static void UNUSED
+static inline void
 core_begin (struct core *self)
 {
     self->journal = ag_journal_new (self->store, &self->err);
@@ -46,7 +45,7 @@ core_begin (struct core *self)
     ag_journal_set_clock (self->journal, core_clock, self);
 }
 
-static int UNUSED
+static inline int
 core_open (void **state)
 {
     struct core *self = ag_xcalloc (1, sizeof *self);
@@ -57,7 +56,7 @@ core_open (void **state)
     return 0;
 }
 
-static int UNUSED
+static inline int
 core_close (void **state)
 {
     struct core *self = *state;
@@ -87,14 +86,14 @@ core_close (void **state)
             fail_msg ("`%s` does not say `%s`", (self)->err.text, says);                           \
     } while (0)
 
-static void UNUSED
+static inline void
 core_commit (struct core *self)
 {
     must (self, ag_journal_commit (self->journal, &self->err));
 }
 
 //  Everything in memory is forgotten and read from the store again.
-static void UNUSED
+static inline void
 core_again (struct core *self)
 {
     core_commit (self);
@@ -103,7 +102,7 @@ core_again (struct core *self)
 }
 
 //  A run with no more than a label (or none); its number.
-static uint64_t UNUSED
+static inline uint64_t
 core_root (struct core *self, const char *label)
 {
     struct ag_run *run;
@@ -112,7 +111,7 @@ core_root (struct core *self, const char *label)
     return run->number;
 }
 
-static struct ag_run *UNUSED
+static inline struct ag_run *
 core_run (struct core *self, uint64_t number)
 {
     struct ag_run *run;
@@ -120,13 +119,13 @@ core_run (struct core *self, uint64_t number)
     return run;
 }
 
-static uint64_t UNUSED
+static inline uint64_t
 core_tip (struct core *self, uint64_t number)
 {
     return core_run (self, number)->head.tip;
 }
 
-static uint64_t UNUSED
+static inline uint64_t
 core_fork_at (struct core *self, uint64_t parent, uint64_t at)
 {
     struct ag_run *fork;
@@ -135,14 +134,14 @@ core_fork_at (struct core *self, uint64_t parent, uint64_t at)
     return fork->number;
 }
 
-static uint64_t UNUSED
+static inline uint64_t
 core_fork (struct core *self, uint64_t parent)
 {
     return core_fork_at (self, parent, core_tip (self, parent));
 }
 
 //  JSON with ' for " as a value; the caller frees it.
-static struct ag_buf UNUSED
+static inline struct ag_buf
 value_of (struct core *self, const char *json)
 {
     struct ag_buf out = {0};
@@ -156,7 +155,7 @@ value_of (struct core *self, const char *json)
 }
 
 //  A value as JSON with ' for "; lives until the next call.
-static const char *UNUSED
+static inline const char *
 json_of (struct core *self, struct ag_str value)
 {
     ag_buf_clear (&self->text);
@@ -169,7 +168,7 @@ json_of (struct core *self, struct ag_str value)
 }
 
 //  Apply a JSON list of operations as the actor `user`; 0 or -1 with the error.
-static int UNUSED
+static inline int
 core_try (struct core *self, uint64_t run, const char *ops)
 {
     struct ag_buf list = value_of (self, ops);
@@ -182,14 +181,14 @@ core_try (struct core *self, uint64_t run, const char *ops)
     return rc;
 }
 
-static void UNUSED
+static inline void
 core_apply (struct core *self, uint64_t run, const char *ops)
 {
     must (self, core_try (self, run, ops));
 }
 
 //  Append an event that no operation may make.
-static uint64_t UNUSED
+static inline uint64_t
 core_append (struct core *self, uint64_t run, const char *type, const char *payload)
 {
     uint64_t seq;
@@ -211,7 +210,7 @@ struct core_listing {
     uint32_t count;
 };
 
-static bool UNUSED
+static inline bool
 core_list_one (void *arg, struct ag_str id)
 {
     struct core_listing *list = arg;
@@ -226,7 +225,7 @@ core_list_one (void *arg, struct ag_str id)
     return true;
 }
 
-static const char *UNUSED
+static inline const char *
 core_state (struct core *self, uint64_t run, enum ag_entity_kind kind, uint64_t at)
 {
     struct core_listing list = {self, core_run (self, run), kind, at, {0}, 0};

@@ -1,0 +1,127 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/plan.h"
+#include "common/json.h"
+
+enum { WARNINGS = 100 }; //  kept of one promote; the rest is counted
+
+struct search {
+    struct ag_str name, version;
+    bool found;
+};
+
+struct warner {
+    ag_journal_t *journal;
+    const struct ag_run *parent;
+    ag_plan_t *plan;
+    size_t more;
+    struct ag_err *err;
+    int rc;
+};
+
+static void
+warn (struct warner *self, struct ag_str text)
+{
+    ag_plan_t *plan = self->plan;
+    if (plan->warning_count == WARNINGS) {
+        self->more++;
+        return;
+    }
+    if (plan->warning_count == plan->warning_room) {
+        plan->warning_room = plan->warning_room ? plan->warning_room * 2 : 8;
+        plan->warnings = ag_xrealloc (plan->warnings, plan->warning_room * sizeof *plan->warnings);
+    }
+    plan->warnings[plan->warning_count++] = text;
+}
+
+static struct ag_str
+text_of (struct ag_str map, const char *key)
+{
+    struct ag_str text;
+    return ag_map_text (map, key, &text) ? AG_LIT ("?") : text;
+}
+
+static bool
+is_same_pack (void *arg, const struct ag_event *event)
+{
+    struct search *search = arg;
+    search->found = ag_str_eq (text_of (event->payload, "name"), search->name) &&
+                    ag_str_eq (text_of (event->payload, "version"), search->version);
+    return !search->found;
+}
+
+//  Anywhere in the parent's log, inherited events included.
+static int
+parent_loaded (struct warner *self, struct search *search)
+{
+    uint64_t until = self->parent->head.tip;
+    for (const struct ag_run *level = self->parent; level && !search->found; level = level->above) {
+        if (ag_journal_scan_type (self->journal, level, ag_type_name (AG_EV_PACK_LOADED),
+                                  level->cut, until, is_same_pack, search, self->err))
+            return -1;
+        until = until < level->cut ? until : level->cut;
+    }
+    return 0;
+}
+
+static bool
+warn_of_pack (void *arg, const struct ag_event *event)
+{
+    struct warner *self = arg;
+    struct search search = {text_of (event->payload, "name"), text_of (event->payload, "version"),
+                            false};
+    self->rc = parent_loaded (self, &search);
+    if (!self->rc && !search.found)
+        warn (self, ag_plan_text (self->plan,
+                                  "the fork loaded pack %.*s@%.*s; code is never adopted, load it "
+                                  "into the parent explicitly",
+                                  AG_STR_ARG (search.name), AG_STR_ARG (search.version)));
+    return !self->rc;
+}
+
+//  "a.b=v, c.d=w", or the overrides as they are when nothing was assigned.
+static void
+list_assignments (struct ag_str payload, struct ag_buf *out)
+{
+    struct ag_str list;
+    struct ag_head head, text;
+    if (!ag_map_get (payload, "assignments", &list)) {
+        struct ag_cursor in = ag_cursor (list);
+        bool some = !ag_next (&in, &head) && head.kind == AG_LIST && head.count;
+        for (uint32_t i = 0; some && i < head.count; i++) {
+            if (ag_next (&in, &text) || text.kind != AG_TEXT)
+                break;
+            ag_buf_text (out, "%s%.*s", i ? ", " : "", AG_STR_ARG (text.s));
+        }
+    }
+    if (out->n == 0 && !ag_map_get (payload, "overrides", &list))
+        ag_json_write (list, AG_JSON_LINE, out);
+}
+
+static bool
+warn_of_settings (void *arg, const struct ag_event *event)
+{
+    struct warner *self = arg;
+    struct ag_buf list = {0};
+    struct ag_str pack = text_of (event->payload, "pack");
+    list_assignments (event->payload, &list);
+    warn (self, ag_plan_text (self->plan,
+                              "settings override of pack %.*s in the fork is not adopted: %.*s",
+                              AG_STR_ARG (pack), AG_STR_ARG (ag_buf_str (&list))));
+    ag_buf_fini (&list);
+    return true;
+}
+
+int
+ag_plan_warn (ag_journal_t *journal, const struct ag_run *fork, ag_plan_t *plan, struct ag_err *err)
+{
+    struct warner self = {.journal = journal, .parent = fork->above, .plan = plan, .err = err};
+    if (ag_journal_scan_type (journal, fork, ag_type_name (AG_EV_PACK_LOADED), fork->cut,
+                              fork->head.tip, warn_of_pack, &self, err) ||
+        self.rc ||
+        ag_journal_scan_type (journal, fork, ag_type_name (AG_EV_PACK_SETTINGS_OVERRIDDEN),
+                              fork->cut, fork->head.tip, warn_of_settings, &self, err))
+        return -1;
+    if (self.more)
+        plan->warnings[WARNINGS - 1] = ag_plan_text (plan, "... and %zu more", self.more + 1);
+    return 0;
+}
