@@ -315,7 +315,7 @@ every_scenario_holds_when_all_is_forgotten_between_any_two_steps (void **state)
 }
 
 static void
-every_scenario_holds_on_disk_when_all_is_forgotten_between_any_two_steps (void **state)
+every_scenario_holds_on_disk_when_all_is_forgotten_now_and_then (void **state)
 {
     (void)state;
     run_all (true, (struct mode){.forget_every = 8, .close_every = 200});
@@ -327,7 +327,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (every_scenario_holds_within_one_turn_in_memory),
         cmocka_unit_test (every_scenario_holds_when_all_is_forgotten_between_any_two_steps),
-        cmocka_unit_test (every_scenario_holds_on_disk_when_all_is_forgotten_between_any_two_steps),
+        cmocka_unit_test (every_scenario_holds_on_disk_when_all_is_forgotten_now_and_then),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
