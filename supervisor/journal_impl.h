@@ -75,6 +75,12 @@ void ag_open_clear (ag_journal_t *self);
 int ag_run_make (ag_journal_t *self, const struct ag_birth *birth, const struct ag_run *parent,
                  const struct ag_run_head *base, struct ag_run **run, struct ag_err *err);
 
+//  What is stored of a run, without a look at its events; spec is the caller's to free. AG_E_NOT_FOUND,
+//  AG_E_CORRUPT.
+int ag_run_read_record (ag_journal_t *self, uint64_t number, struct ag_run *run,
+                        struct ag_err *err);
+int ag_run_read_head (ag_journal_t *self, struct ag_run *run, struct ag_err *err);
+
 //  Stored forms.
 void ag_head_encode (const struct ag_run_head *head, bool used, struct ag_buf *out);
 int ag_head_decode (struct ag_str bytes, bool used, struct ag_run_head *head);

@@ -207,6 +207,12 @@ ag_key_tip (struct ag_key *key, uint64_t run, int kind, struct ag_str id)
 }
 
 void
+ag_key_of_run (struct ag_key *key, char kind, uint64_t run)
+{
+    begin_run (key, kind, run);
+}
+
+void
 ag_key_of_type (struct ag_key *key, bool live, uint64_t run, int kind, struct ag_str type)
 {
     begin_run (key, live ? 't' : 'T', run);

@@ -48,6 +48,9 @@ void ag_key_version (struct ag_key *key, uint64_t run, int kind, struct ag_str i
 void ag_key_tips (struct ag_key *key, uint64_t run, int kind);
 void ag_key_tip (struct ag_key *key, uint64_t run, int kind, struct ag_str id);
 
+//  All keys of a run that begin with this kind byte.
+void ag_key_of_run (struct ag_key *key, char kind, uint64_t run);
+
 //  INDEX: ids by type, relations by the object they touch; of live things, or of removed ones.
 void ag_key_of_type (struct ag_key *key, bool live, uint64_t run, int kind, struct ag_str type);
 void ag_key_of_object (struct ag_key *key, bool live, uint64_t run, struct ag_str object);

@@ -107,10 +107,8 @@ decode_record (struct ag_str record, struct ag_run *run)
 
 /*  Opening  */
 
-//  0 also when there is no record: then found is false.
-static int
-read_record (ag_journal_t *self, uint64_t number, struct ag_run *run, bool *found,
-             struct ag_err *err)
+int
+ag_run_read_record (ag_journal_t *self, uint64_t number, struct ag_run *run, struct ag_err *err)
 {
     struct ag_key key;
     struct ag_buf hold = {0};
@@ -118,15 +116,16 @@ read_record (ag_journal_t *self, uint64_t number, struct ag_run *run, bool *foun
     run->number = run->index = number;
     ag_run_id (number, run->id);
     int rc = ag_batch_get (self->batch, AG_META, ag_key_str (&key), &hold, err);
-    *found = rc > 0;
-    if (rc > 0 && decode_record (ag_buf_str (&hold), run))
+    if (rc == 0)
+        rc = ag_fail (err, AG_E_NOT_FOUND, "there is no run %s", run->id);
+    else if (rc > 0 && decode_record (ag_buf_str (&hold), run))
         rc = ag_fail (err, AG_E_CORRUPT, "the record of run %s is unreadable", run->id);
     ag_buf_fini (&hold);
     return rc < 0 ? -1 : 0;
 }
 
-static int
-read_head (ag_journal_t *self, struct ag_run *run, struct ag_err *err)
+int
+ag_run_read_head (ag_journal_t *self, struct ag_run *run, struct ag_err *err)
 {
     struct ag_key key;
     struct ag_buf hold = {0};
@@ -168,12 +167,8 @@ check_head (ag_journal_t *self, const struct ag_run *run, struct ag_err *err)
 static int
 read_run (ag_journal_t *self, uint64_t number, struct ag_run *run, struct ag_err *err)
 {
-    bool found;
-    if (read_record (self, number, run, &found, err))
-        return -1;
-    if (!found)
-        return ag_fail (err, AG_E_NOT_FOUND, "there is no run %s", run->id);
-    if (read_head (self, run, err) || check_head (self, run, err))
+    if (ag_run_read_record (self, number, run, err) || ag_run_read_head (self, run, err) ||
+        check_head (self, run, err))
         return -1;
     if (!run->parent)
         return 0;

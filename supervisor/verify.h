@@ -8,11 +8,11 @@
 //  A walk over the own events of one run, to be taken in steps. `{0}` with the run's number begins it.
 struct ag_verify {
     uint64_t run;
-    uint64_t seq;           //  checked so far
-    uint8_t chain[AG_HASH]; //  after seq
-    uint64_t events;        //  own events seen
-    uint64_t first_bad;     //  sequence; 0 with a reason: the head or the index
-    char reason[200];       //  empty: nothing wrong found
+    struct ag_run_head head; //  as the events so far make it
+    uint64_t mint;
+    uint64_t events;    //  own events seen
+    uint64_t first_bad; //  sequence; 0 with a reason: the record, the head or the index
+    char reason[200];   //  empty: nothing wrong found
     bool begun;
 };
 

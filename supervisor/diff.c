@@ -1,0 +1,321 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/diff.h"
+#include "supervisor/arena.h"
+#include "supervisor/omap.h"
+#include "supervisor/state_index.h"
+
+enum { LOOKED = 50000 }; //  entities that one page looks at
+
+//  One of the two, with how far it is seen.
+struct side {
+    const struct ag_run *run;
+    uint64_t at;
+    struct ag_entity entity;
+    bool live;
+};
+
+struct diff {
+    ag_journal_t *journal;
+    struct side a, b;
+    const struct ag_run *common; //  the run that both descend from, or are
+    uint64_t shared;             //  its last event that both have
+    struct ag_arena arena;
+    struct ag_omap objects, relations; //  ids that either side changed since
+    size_t changes;
+    struct ag_str after_object, after_relation;
+    size_t limit;
+    struct ag_buf *out;
+    size_t begin;
+    size_t looked; //  entities on this page
+    bool identical, truncated;
+    struct ag_str last_object, last_relation; //  looked at on this page
+    struct ag_err *err;
+};
+
+/*  The common event  */
+
+static uint64_t
+least (uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+//  How far an ancestor (or the run itself) is seen; false when it is none.
+static bool
+sees (const struct side *side, const struct ag_run *ancestor, uint64_t *at)
+{
+    *at = side->at;
+    for (const struct ag_run *level = side->run; level; level = level->above) {
+        if (level == ancestor)
+            return true;
+        *at = least (*at, level->cut);
+    }
+    return false;
+}
+
+static int
+find_common (struct diff *self)
+{
+    uint64_t a_at, b_at;
+    for (self->common = self->a.run; self->common; self->common = self->common->above)
+        if (sees (&self->a, self->common, &a_at) && sees (&self->b, self->common, &b_at)) {
+            self->shared = least (a_at, b_at);
+            return 0;
+        }
+    return ag_fail (self->err, AG_E_LINEAGE, "runs %s and %s have no common ancestor",
+                    self->a.run->id, self->b.run->id);
+}
+
+/*  What changed since  */
+
+static int
+add_id (struct diff *self, enum ag_entity_kind kind, struct ag_str id)
+{
+    bool object = kind == AG_OBJECT;
+    struct ag_omap *map = object ? &self->objects : &self->relations;
+    if (ag_str_cmp (id, object ? self->after_object : self->after_relation) <= 0 ||
+        ag_omap_find (map, id))
+        return 0;
+    if (++self->changes > AG_DIFF_CHANGES)
+        return ag_fail (self->err, AG_E_TOO_LARGE, "runs %s and %s differ in more than %d changes",
+                        self->a.run->id, self->b.run->id, AG_DIFF_CHANGES);
+    struct ag_str none = AG_LIT ("");
+    void *memory = ag_arena_take (&self->arena, ag_entry_size (id, none));
+    ag_omap_insert (map, ag_entry_make (memory, id, none));
+    return 0;
+}
+
+//  A fork's own tips are all it ever changed.
+static int
+add_tips (struct diff *self, const struct ag_run *level, enum ag_entity_kind kind)
+{
+    struct ag_key from;
+    struct ag_str key, value;
+    ag_key_tips (&from, level->index, kind);
+    struct ag_key to = ag_key_end (&from);
+    ag_view_t *view = ag_batch_scan (ag_journal_batch (self->journal), AG_TIP, ag_key_str (&from),
+                                     ag_key_str (&to));
+    int rc;
+    while ((rc = ag_view_next (view, &key, &value, self->err)) > 0)
+        if ((rc = add_id (self, kind, ag_key_last (key, from.n))) < 0)
+            break;
+    ag_view_destroy (&view);
+    return rc < 0 ? -1 : 0;
+}
+
+struct from_log {
+    struct diff *diff;
+    int rc;
+};
+
+static bool
+add_from_log (void *arg, const struct ag_event *event)
+{
+    struct from_log *self = arg;
+    struct ag_change change;
+    if (ag_change_of (event, &change))
+        self->rc = add_id (self->diff, change.kind, change.id);
+    return !self->rc;
+}
+
+//  The forks between a side and the common run by their tips, the common run itself by its log.
+static int
+add_side (struct diff *self, const struct side *side)
+{
+    uint64_t at;
+    struct from_log log = {self, 0};
+    for (const struct ag_run *level = side->run; level != self->common; level = level->above)
+        if (add_tips (self, level, AG_OBJECT) || add_tips (self, level, AG_RELATION))
+            return -1;
+    sees (side, self->common, &at);
+    return ag_journal_scan (self->journal, self->common, self->shared, at, add_from_log, &log,
+                            self->err) ||
+                   log.rc
+               ? -1
+               : 0;
+}
+
+/*  Entities that differ  */
+
+static int
+look (struct diff *self, enum ag_entity_kind kind, struct ag_str id, struct side *side)
+{
+    int rc = ag_state_get (self->journal, side->run, kind, id, side->at, &side->entity, self->err);
+    side->live = rc > 0;
+    return rc < 0 ? -1 : 0;
+}
+
+static bool
+differ (const struct side *a, const struct side *b)
+{
+    const struct ag_entity *x = &a->entity, *y = &b->entity;
+    if (!a->live || !b->live)
+        return a->live != b->live;
+    if (x->tip.holder == y->tip.holder && x->seq == y->seq)
+        return false;
+    return x->version != y->version || !ag_str_eq (x->type, y->type) ||
+           !ag_str_eq (x->source, y->source) || !ag_str_eq (x->target, y->target) ||
+           !ag_value_equal (x->data, y->data);
+}
+
+static void
+put_text (struct ag_buf *out, const char *key, struct ag_str text)
+{
+    ag_put_lit (out, key);
+    ag_put_text (out, text);
+}
+
+static void
+put_side (struct ag_buf *out, const char *key, const struct side *side)
+{
+    const struct ag_entity *entity = &side->entity;
+    ag_put_lit (out, key);
+    if (!side->live) {
+        ag_put_null (out);
+        return;
+    }
+    bool relation = entity->kind == AG_RELATION;
+    ag_put_map (out, relation ? 5 : 4);
+    put_text (out, "id", entity->id);
+    if (relation) {
+        put_text (out, "source", entity->source);
+        put_text (out, "target", entity->target);
+    }
+    put_text (out, "type", entity->type);
+    ag_put_lit (out, "data");
+    ag_put_value (out, entity->data);
+    if (!relation) {
+        ag_put_lit (out, "version");
+        ag_put_uint (out, entity->version);
+    }
+}
+
+//  A page is bounded in entries, in bytes, and in what is looked at for them.
+static bool
+is_full (struct diff *self, uint32_t count)
+{
+    return count == self->limit || self->out->n - self->begin > AG_DIFF_BYTES ||
+           self->looked++ >= LOOKED;
+}
+
+static int
+put_divergent (struct diff *self, const char *key, enum ag_entity_kind kind, struct ag_omap *ids,
+               struct ag_str *last)
+{
+    uint32_t count = 0;
+    ag_put_lit (self->out, key);
+    size_t list = ag_open_list (self->out);
+    for (struct ag_entry *entry = ag_omap_seek (ids, AG_LIT ("")); entry;
+         entry = ag_omap_next (entry)) {
+        if (is_full (self, count)) {
+            self->truncated = true;
+            break;
+        }
+        *last = entry->key;
+        if (look (self, kind, entry->key, &self->a) || look (self, kind, entry->key, &self->b))
+            return -1;
+        if (!differ (&self->a, &self->b))
+            continue;
+        ag_put_map (self->out, 3);
+        put_text (self->out, "id", entry->key);
+        put_side (self->out, "a", &self->a);
+        put_side (self->out, "b", &self->b);
+        count++;
+    }
+    ag_close (self->out, list, count);
+    self->identical = self->identical && !count && !self->truncated;
+    return 0;
+}
+
+/*  The answer  */
+
+//  The run, and where it was not looked at as it is now, the point.
+static void
+put_point (struct diff *self, const char *key, const struct side *side)
+{
+    char point[AG_EVT_TEXT + 1] = "@";
+    ag_evt_text (side->at, point + 1);
+    ag_put_lit (self->out, key);
+    ag_put_textf (self->out, "%s%s", side->run->id, side->at < side->run->head.tip ? point : "");
+}
+
+static void
+put_count (struct diff *self, const char *key, uint64_t count)
+{
+    ag_put_lit (self->out, key);
+    ag_put_uint (self->out, count);
+}
+
+static int
+put_events (struct diff *self)
+{
+    struct ag_run_head shared, a, b;
+    if (ag_run_head_at (self->journal, self->common, self->shared, &shared, self->err) ||
+        ag_run_head_at (self->journal, self->a.run, self->a.at, &a, self->err) ||
+        ag_run_head_at (self->journal, self->b.run, self->b.at, &b, self->err))
+        return -1;
+    put_count (self, "shared_events", shared.facts);
+    put_count (self, "a_only_events", a.facts - shared.facts);
+    put_count (self, "b_only_events", b.facts - shared.facts);
+    self->identical = self->identical && a.facts == shared.facts && b.facts == shared.facts;
+    return 0;
+}
+
+static int
+put_all (struct diff *self)
+{
+    size_t map = ag_open_map (self->out);
+    put_point (self, "a", &self->a);
+    put_point (self, "b", &self->b);
+    if (put_events (self) ||
+        put_divergent (self, "divergent_objects", AG_OBJECT, &self->objects, &self->last_object) ||
+        put_divergent (self, "divergent_relations", AG_RELATION, &self->relations,
+                       &self->last_relation))
+        return -1;
+    ag_put_lit (self->out, "is_identical");
+    ag_put_bool (self->out, self->identical);
+    if (self->truncated) {
+        ag_put_lit (self->out, "truncated");
+        ag_put_bool (self->out, true);
+        ag_put_lit (self->out, "next");
+        ag_put_map (self->out, 2);
+        put_text (self->out, "object", self->last_object);
+        put_text (self->out, "relation", self->last_relation);
+    }
+    ag_close (self->out, map, self->truncated ? 10 : 8);
+    return 0;
+}
+
+static void
+diff_fini (struct diff *self)
+{
+    ag_entity_fini (&self->a.entity);
+    ag_entity_fini (&self->b.entity);
+    ag_arena_rewind (&self->arena, (struct ag_place){0});
+}
+
+int
+ag_diff (ag_journal_t *journal, const struct ag_run *a, uint64_t a_at, const struct ag_run *b,
+         uint64_t b_at, const struct ag_diff_page *page, struct ag_buf *out, struct ag_err *err)
+{
+    struct diff self = {.journal = journal,
+                        .a = {.run = a, .at = least (a_at, a->head.tip)},
+                        .b = {.run = b, .at = least (b_at, b->head.tip)},
+                        .after_object = page->after_object,
+                        .after_relation = page->after_relation,
+                        .limit = page->limit ? page->limit : AG_DIFF_LIMIT,
+                        .out = out,
+                        .begin = out->n,
+                        .last_object = page->after_object,
+                        .last_relation = page->after_relation,
+                        .identical = !page->after_object.n && !page->after_relation.n,
+                        .err = err};
+    int rc = find_common (&self) || add_side (&self, &self.a) || add_side (&self, &self.b) ||
+                     put_all (&self)
+                 ? -1
+                 : 0;
+    if (rc)
+        out->n = self.begin;
+    diff_fini (&self);
+    return rc;
+}

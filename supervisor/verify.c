@@ -1,0 +1,269 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/verify.h"
+#include "supervisor/journal_impl.h"
+#include "supervisor/state_index.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+//  Something is wrong; the walk ends.
+static int __attribute__ ((format (printf, 3, 4)))
+blame (struct ag_verify *self, uint64_t seq, const char *format, ...)
+{
+    va_list list;
+    va_start (list, format);
+    vsnprintf (self->reason, sizeof self->reason, format, list);
+    va_end (list);
+    self->first_bad = seq;
+    return 0;
+}
+
+//  What is corrupt is the result of a verification, not its failure.
+static int
+blame_error (struct ag_verify *self, const struct ag_err *err)
+{
+    return err->code == AG_E_CORRUPT ? blame (self, 0, "%s", err->text) : -1;
+}
+
+/*  The chain  */
+
+static bool
+same_head (const struct ag_run_head *a, const struct ag_run_head *b)
+{
+    return a->tip == b->tip && a->facts == b->facts &&
+           !memcmp (a->minted, b->minted, sizeof a->minted) &&
+           !memcmp (a->chain, b->chain, AG_HASH);
+}
+
+//  A fork goes on from its parent's chain at the cut.
+static int
+check_base (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run,
+            struct ag_err *err)
+{
+    struct ag_run *above;
+    struct ag_run_head head = run->base;
+    if (!run->parent)
+        return 0;
+    if (ag_run_get (journal, run->parent, &above, err))
+        return -1;
+    if (above->head.tip > 0 && ag_run_head_at (journal, above, run->cut, &head, err))
+        return -1;
+    if (memcmp (head.chain, run->base.chain, AG_HASH))
+        blame (self, 0, "it does not go on from its parent's chain at event %" PRIu64, run->cut);
+    return 0;
+}
+
+static int
+begin (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+{
+    struct ag_run run = {0};
+    int rc = ag_run_read_record (journal, self->run, &run, err);
+    if (!rc)
+        rc = check_base (journal, self, &run, err);
+    self->head = run.base;
+    self->mint = run.mint;
+    self->begun = true;
+    free ((char *)run.spec.p);
+    return rc;
+}
+
+static int
+check_checkpoint (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+{
+    struct ag_key key;
+    struct ag_run_head stored = {0};
+    struct ag_buf hold = {0};
+    ag_key_checkpoint (&key, self->run, self->head.tip);
+    int rc = ag_batch_get (journal->batch, AG_META, ag_key_str (&key), &hold, err);
+    if (rc == 0 || (rc > 0 && (ag_head_decode (ag_buf_str (&hold), false, &stored) ||
+                               !same_head (&stored, &self->head))))
+        blame (self, 0, "the checkpoint at event %" PRIu64 " is missing or wrong", self->head.tip);
+    ag_buf_fini (&hold);
+    return rc < 0 ? -1 : 0;
+}
+
+static int
+check_event (ag_journal_t *journal, struct ag_verify *self, uint64_t seq, struct ag_str stored,
+             struct ag_err *err)
+{
+    struct ag_event event;
+    struct ag_err unreadable;
+    if (seq != self->head.tip + 1)
+        return blame (self, self->head.tip + 1, "it is missing");
+    if (self->events && self->head.tip % AG_CHECKPOINT == 0 &&
+        check_checkpoint (journal, self, err))
+        return -1;
+    if (self->reason[0])
+        return 0;
+    if (ag_event_decode (self->run, seq, stored, &event, &unreadable))
+        return blame (self, seq, "it is unreadable");
+    ag_head_add (&self->head, self->mint, &event);
+    self->events++;
+    if (memcmp (event.seed, self->head.chain, AG_SEED))
+        return blame (self, seq, "it is not what the chain says");
+    return 0;
+}
+
+static int
+check_end (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+{
+    struct ag_run run = {.number = self->run};
+    ag_run_id (self->run, run.id);
+    if (ag_run_read_head (journal, &run, err))
+        return blame_error (self, err);
+    if (run.head.tip > self->head.tip)
+        return blame (self, self->head.tip + 1, "it is missing, and the head stands at %" PRIu64,
+                      run.head.tip);
+    if (run.head.tip < self->head.tip)
+        return blame (self, run.head.tip + 1, "it stands behind the head");
+    if (!same_head (&run.head, &self->head))
+        return blame (self, 0, "the head is not what the events say");
+    return 0;
+}
+
+int
+ag_verify_step (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, struct ag_err *err)
+{
+    struct ag_key from, all;
+    struct ag_str key, value;
+    if (!self->begun && begin (journal, self, err))
+        return blame_error (self, err);
+    if (self->reason[0])
+        return 0;
+    ag_key_event (&from, self->run, self->head.tip + 1);
+    ag_key_of_run (&all, 'v', self->run);
+    struct ag_key to = ag_key_end (&all);
+    ag_view_t *view =
+        ag_batch_scan (journal->batch, AG_EVENT, ag_key_str (&from), ag_key_str (&to));
+    int rc = 1;
+    while (limit > 0 && !self->reason[0] && (rc = ag_view_next (view, &key, &value, err)) > 0) {
+        if ((rc = check_event (journal, self, ag_key_last_number (key), value, err)) < 0)
+            break;
+        rc = 1;
+        limit--;
+    }
+    ag_view_destroy (&view);
+    if (rc < 0 || self->reason[0])
+        return rc < 0 ? -1 : 0;
+    return rc > 0 ? 1 : check_end (journal, self, err);
+}
+
+/*  The state index: written again beside the stored one, under a number that no run has  */
+
+#define REBUILT UINT64_MAX
+
+static int
+rebuild (ag_journal_t *journal, const struct ag_run *run, struct ag_err *err)
+{
+    struct ag_event event;
+    struct ag_buf hold = {0};
+    int rc = 0;
+    for (uint64_t seq = run->cut + 1; !rc && seq <= run->head.tip; seq++)
+        rc = ag_journal_read (journal, run, seq, &hold, &event, err) ||
+             ag_state_apply (journal, run, &event, err);
+    ag_buf_fini (&hold);
+    return rc ? -1 : 0;
+}
+
+static ag_view_t *
+scan (ag_journal_t *journal, enum ag_table table, char kind, uint64_t run, size_t *prefix)
+{
+    struct ag_key from;
+    ag_key_of_run (&from, kind, run);
+    struct ag_key to = ag_key_end (&from);
+    *prefix = from.n;
+    return ag_batch_scan (journal->batch, table, ag_key_str (&from), ag_key_str (&to));
+}
+
+static struct ag_str
+suffix (struct ag_str key, size_t prefix)
+{
+    return (struct ag_str){key.p + prefix, key.n - prefix};
+}
+
+//  The first name in what follows a prefix.
+static int
+name_bytes (struct ag_str key)
+{
+    return (int)strnlen (key.p, key.n);
+}
+
+static int
+compare (ag_journal_t *journal, struct ag_verify *self, enum ag_table table, char kind,
+         struct ag_err *err)
+{
+    size_t prefix;
+    ag_view_t *stored = scan (journal, table, kind, self->run, &prefix);
+    ag_view_t *rebuilt = scan (journal, table, kind, REBUILT, &prefix);
+    int a, b;
+    do {
+        struct ag_str key_a, key_b, value_a, value_b;
+        a = ag_view_next (stored, &key_a, &value_a, err);
+        b = a < 0 ? -1 : ag_view_next (rebuilt, &key_b, &value_b, err);
+        if (a < 0 || b < 0 || (!a && !b))
+            break;
+        struct ag_str at = suffix (a ? key_a : key_b, prefix);
+        if (!a || !b || !ag_str_eq (suffix (key_a, prefix), suffix (key_b, prefix)) ||
+            !ag_str_eq (value_a, value_b))
+            blame (self, 0, "the state index (%c) is not what the events say at `%.*s`", kind,
+                   name_bytes (at), at.p);
+    } while (!self->reason[0]);
+    ag_view_destroy (&stored);
+    ag_view_destroy (&rebuilt);
+    return a < 0 || b < 0 ? -1 : 0;
+}
+
+static int
+compare_all (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+{
+    static const struct {
+        enum ag_table table;
+        char kind;
+    } rows[] = {{AG_TIP, AG_OBJECT},       {AG_TIP, AG_RELATION}, {AG_VERSION, AG_OBJECT},
+                {AG_VERSION, AG_RELATION}, {AG_INDEX, 't'},       {AG_INDEX, 'T'},
+                {AG_INDEX, 'e'},           {AG_INDEX, 'E'}};
+    int rc = 0;
+    for (size_t i = 0; !rc && !self->reason[0] && i < sizeof rows / sizeof *rows; i++)
+        rc = compare (journal, self, rows[i].table, rows[i].kind, err);
+    return rc;
+}
+
+int
+ag_verify_state (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+{
+    struct ag_run *run;
+    if (ag_run_get (journal, self->run, &run, err))
+        return blame_error (self, err);
+    struct ag_run again = *run;
+    again.index = REBUILT;
+    struct ag_mark mark = ag_journal_mark (journal);
+    int rc = rebuild (journal, &again, err);
+    if (!rc)
+        rc = compare_all (journal, self, err);
+    else
+        rc = blame_error (self, err);
+    ag_journal_rollback (journal, &mark);
+    return rc;
+}
+
+void
+ag_verify_write (const struct ag_verify *self, struct ag_buf *out)
+{
+    char id[AG_RUN_TEXT];
+    ag_run_id (self->run, id);
+    ag_put_map (out, 4);
+    ag_put_lit (out, "run");
+    ag_put_lit (out, id);
+    ag_put_lit (out, "events");
+    ag_put_uint (out, self->events);
+    ag_put_lit (out, "first_bad");
+    ag_put_evt (out, self->first_bad);
+    ag_put_lit (out, "reason");
+    if (self->reason[0])
+        ag_put_lit (out, self->reason);
+    else
+        ag_put_null (out);
+}
