@@ -1,5 +1,5 @@
 //  SPDX-License-Identifier: Apache-2.0
-#include "supervisor/core_test.h"
+#include "supervisor/core_state_test.h"
 
 //  Type, actor, cause and payload of an event, one after the other, as JSON with ' for ".
 static void

@@ -1,6 +1,38 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/promote_test.h"
 
+//  The plan has exactly this many conflicts, the first of this kind, on this id, with these words; and
+//  nothing of it can be applied.
+static void
+assert_conflict (struct core *self, uint64_t fork, int count, const char *kind, const char *id,
+                 const char *words)
+{
+    struct ag_buf out = {0};
+    struct ag_str list, first, text;
+    struct ag_head head;
+    ag_plan_t *plan = plan_of (self, fork);
+    ag_plan_write (plan, true, &out);
+    assert_int_equal (ag_map_get (ag_buf_str (&out), "conflicts", &list), 0);
+    struct ag_cursor in = ag_cursor (list);
+    assert_int_equal (ag_next (&in, &head), 0);
+    assert_int_equal (head.count, count);
+    assert_int_equal (ag_take (&in, &first), 0);
+    assert_int_equal (ag_map_text (first, "kind", &text), 0);
+    assert_true (ag_str_is (text, kind));
+    assert_int_equal (ag_map_text (first, "id", &text), 0);
+    assert_true (ag_str_is (text, id));
+    assert_int_equal (ag_map_text (first, "detail", &text), 0);
+    if (!memmem (text.p, text.n, words, strlen (words)))
+        fail_msg ("`%.*s` does not say `%s`", AG_STR_ARG (text), words);
+
+    struct ag_run *parent = core_run (self, core_run (self, fork)->parent);
+    uint64_t tip = parent->head.tip;
+    refuses (self, ag_promote_apply (self->journal, plan, &self->err), AG_E_CONFLICT, id);
+    assert_int_equal (core_tip (self, parent->number), tip);
+    ag_plan_destroy (&plan);
+    ag_buf_fini (&out);
+}
+
 /*  Conflicts  */
 
 //  What each side does after the cut, and the one conflict that follows.
@@ -189,6 +221,43 @@ p_60_conflicts_are_sorted_and_the_first_eight_are_told (void **state)
     assert_true (last && dangling && orphaning && last < dangling && dangling < orphaning);
 }
 
+static void
+a_fork_lives_on_and_is_promoted_again (void **state)
+{
+    struct core *self = *state;
+    uint64_t fork, run = base_fork (self, &fork);
+    core_apply (self, fork, "[{'op':'add_object','type':'note','data':{'n':1}}]");
+    promote (self, fork);
+    core_apply (self, fork, "[{'op':'patch_object','id':'note#r2.1','data':{'n':2}}]");
+    core_apply (self, fork, SET_DONE);
+    core_again (self);
+    assert_planned (self, fork, "base_event", "'evt_006'");
+    assert_planned (self, fork, "object_creates", "[]");
+    promote (self, fork);
+    assert_string_equal (objects (self, run),
+                         "{'note#r2.1':{'n':2},'task#1':{'title':'base','status':'done'}}");
+    //  What this fork wrote is its base now: only what the parent does after it is a change.
+    core_apply (self, run, "[{'op':'patch_object','id':'note#r2.1','data':{'n':3}}]");
+    core_apply (self, fork, "[{'op':'patch_object','id':'note#r2.1','data':{'n':4}}]");
+    assert_conflict (self, fork, 1, "both_changed", "note#r2.1", "changed on both sides");
+}
+
+static void
+p_57_siblings_that_go_on_with_the_parents_ids_collide (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = base (self), forks[2];
+    for (int i = 0; i < 2; i++) {
+        struct ag_run *fork;
+        struct ag_birth birth = {.kind = AG_FORK, .continue_ids = true};
+        must (self, ag_fork (self->journal, core_run (self, run), 5, &birth, &fork, &self->err));
+        forks[i] = fork->number;
+        core_apply (self, forks[i], "[{'op':'add_object','type':'note'}]");
+    }
+    promote (self, forks[0]);
+    assert_conflict (self, forks[1], 1, "both_changed", "note#2", "both sides");
+}
+
 int
 main (void)
 {
@@ -202,6 +271,8 @@ main (void)
         core_test (p_54_a_relation_to_an_object_in_conflict_does_not_dangle),
         core_test (p_55_what_the_parent_removed_alone_stays_removed),
         core_test (p_60_conflicts_are_sorted_and_the_first_eight_are_told),
+        core_test (a_fork_lives_on_and_is_promoted_again),
+        core_test (p_57_siblings_that_go_on_with_the_parents_ids_collide),
         core_test (p_07_edits_on_both_sides_conflict),
         core_test (p_08_identical_edits_conflict_too),
         core_test (p_09_one_id_created_on_both_sides),

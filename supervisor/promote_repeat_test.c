@@ -25,27 +25,6 @@ p_56_a_repeat_with_nothing_new_answers_the_earlier_marker (void **state)
 }
 
 static void
-a_fork_lives_on_and_is_promoted_again (void **state)
-{
-    struct core *self = *state;
-    uint64_t fork, run = base_fork (self, &fork);
-    core_apply (self, fork, "[{'op':'add_object','type':'note','data':{'n':1}}]");
-    promote (self, fork);
-    core_apply (self, fork, "[{'op':'patch_object','id':'note#r2.1','data':{'n':2}}]");
-    core_apply (self, fork, SET_DONE);
-    core_again (self);
-    assert_planned (self, fork, "base_event", "'evt_006'");
-    assert_planned (self, fork, "object_creates", "[]");
-    promote (self, fork);
-    assert_string_equal (objects (self, run),
-                         "{'note#r2.1':{'n':2},'task#1':{'title':'base','status':'done'}}");
-    //  What this fork wrote is its base now: only what the parent does after it is a change.
-    core_apply (self, run, "[{'op':'patch_object','id':'note#r2.1','data':{'n':3}}]");
-    core_apply (self, fork, "[{'op':'patch_object','id':'note#r2.1','data':{'n':4}}]");
-    assert_conflict (self, fork, 1, "both_changed", "note#r2.1", "changed on both sides");
-}
-
-static void
 p_57_siblings_that_each_create_are_both_adopted (void **state)
 {
     struct core *self = *state;
@@ -57,22 +36,6 @@ p_57_siblings_that_each_create_are_both_adopted (void **state)
     promote (self, second);
     assert_string_equal (objects (self, run), "{'note#r2.1':{},'note#r3.1':{},"
                                               "'task#1':{'title':'base','status':'open'}}");
-}
-
-static void
-p_57_siblings_that_go_on_with_the_parents_ids_collide (void **state)
-{
-    struct core *self = *state;
-    uint64_t run = base (self), forks[2];
-    for (int i = 0; i < 2; i++) {
-        struct ag_run *fork;
-        struct ag_birth birth = {.kind = AG_FORK, .continue_ids = true};
-        must (self, ag_fork (self->journal, core_run (self, run), 5, &birth, &fork, &self->err));
-        forks[i] = fork->number;
-        core_apply (self, forks[i], "[{'op':'add_object','type':'note'}]");
-    }
-    promote (self, forks[0]);
-    assert_conflict (self, forks[1], 1, "both_changed", "note#2", "both sides");
 }
 
 /*  Orders  */
@@ -172,9 +135,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         core_test (p_56_a_repeat_with_nothing_new_answers_the_earlier_marker),
-        core_test (a_fork_lives_on_and_is_promoted_again),
         core_test (p_57_siblings_that_each_create_are_both_adopted),
-        core_test (p_57_siblings_that_go_on_with_the_parents_ids_collide),
         core_test (p_58_the_block_has_one_order),
         core_test (p_59_ids_are_in_the_order_of_their_bytes),
         core_test (a_promote_of_too_many_entities_is_refused_by_name),

@@ -297,12 +297,6 @@ p_39_a_diff_after_a_promote_differs_in_versions_alone (void **state)
     ag_buf_fini (&out);
 }
 
-static int
-try_cut (struct core *self, uint64_t run, uint64_t at)
-{
-    return ag_fork_check (self->journal, core_run (self, run), at, &self->err);
-}
-
 static void
 p_40_no_cut_slices_a_promote (void **state)
 {

@@ -5,7 +5,7 @@
  */
 #ifndef AG_PROMOTE_TEST_H
 #define AG_PROMOTE_TEST_H
-#include "supervisor/core_test.h"
+#include "supervisor/core_state_test.h"
 
 #define SET_DONE   "[{'op':'patch_object','id':'task#1','data':{'status':'done'}}]"
 #define SET_GONE   "[{'op':'patch_object','id':'task#1','data':{'status':'cancelled'}}]"
@@ -80,38 +80,6 @@ promote (struct core *self, uint64_t fork)
     must (self, promote_into (self, fork, NULL));
 }
 
-//  The plan has exactly this many conflicts, the first of this kind, on this id, with these words; and
-//  nothing of it can be applied.
-static inline void
-assert_conflict (struct core *self, uint64_t fork, int count, const char *kind, const char *id,
-                 const char *words)
-{
-    struct ag_buf out = {0};
-    struct ag_str list, first, text;
-    struct ag_head head;
-    ag_plan_t *plan = plan_of (self, fork);
-    ag_plan_write (plan, true, &out);
-    assert_int_equal (ag_map_get (ag_buf_str (&out), "conflicts", &list), 0);
-    struct ag_cursor in = ag_cursor (list);
-    assert_int_equal (ag_next (&in, &head), 0);
-    assert_int_equal (head.count, count);
-    assert_int_equal (ag_take (&in, &first), 0);
-    assert_int_equal (ag_map_text (first, "kind", &text), 0);
-    assert_true (ag_str_is (text, kind));
-    assert_int_equal (ag_map_text (first, "id", &text), 0);
-    assert_true (ag_str_is (text, id));
-    assert_int_equal (ag_map_text (first, "detail", &text), 0);
-    if (!memmem (text.p, text.n, words, strlen (words)))
-        fail_msg ("`%.*s` does not say `%s`", AG_STR_ARG (text), words);
-
-    struct ag_run *parent = core_run (self, core_run (self, fork)->parent);
-    uint64_t tip = parent->head.tip;
-    refuses (self, ag_promote_apply (self->journal, plan, &self->err), AG_E_CONFLICT, id);
-    assert_int_equal (core_tip (self, parent->number), tip);
-    ag_plan_destroy (&plan);
-    ag_buf_fini (&out);
-}
-
 //  "type actor cause flags" of events first..last, one after the other.
 static inline void
 assert_log (struct core *self, uint64_t run, uint64_t first, const char *const *lines)
@@ -141,15 +109,9 @@ payload_of (struct core *self, uint64_t run, uint64_t seq)
     return text;
 }
 
-static inline const char *
-objects (struct core *self, uint64_t run)
+static inline int
+try_cut (struct core *self, uint64_t run, uint64_t at)
 {
-    return core_state (self, run, AG_OBJECT, AG_NOW);
-}
-
-static inline const char *
-relations (struct core *self, uint64_t run)
-{
-    return core_state (self, run, AG_RELATION, AG_NOW);
+    return ag_fork_check (self->journal, core_run (self, run), at, &self->err);
 }
 #endif

@@ -3,7 +3,7 @@
  *  states (tests/cases/promote.jsonl). Each line is {"seed", "steps"}; all run in one store, one root
  *  run each.
  */
-#include "supervisor/core_test.h"
+#include "supervisor/core_graph_test.h"
 
 #include <ftw.h>
 #include <unistd.h>
