@@ -23,7 +23,8 @@ void ag_batch_delete (ag_batch_t *self, enum ag_table table, struct ag_str key);
 int ag_batch_get (ag_batch_t *self, enum ag_table table, struct ag_str key, struct ag_buf *out,
                   struct ag_err *err);
 typedef struct ag_view ag_view_t;
-ag_view_t *ag_batch_scan (ag_batch_t *self, enum ag_table table, struct ag_str from, struct ag_str to);
+ag_view_t *ag_batch_scan (ag_batch_t *self, enum ag_table table, struct ag_str from,
+                          struct ag_str to);
 int ag_view_next (ag_view_t *view, struct ag_str *key, struct ag_str *value, struct ag_err *err);
 void ag_view_destroy (ag_view_t **view_p);
 

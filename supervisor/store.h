@@ -45,7 +45,8 @@ int ag_store_get (ag_store_t *self, enum ag_table table, struct ag_str key, stru
 //  Scan of the keys from <= key < to in byte order (to empty: to the end of the table). The scan owns
 //  copies of its bounds. `ag_scan_next` gives 1 with borrows that live until the next call, 0 at the
 //  end, -1. Scans are short: page them.
-ag_scan_t *ag_store_scan (ag_store_t *self, enum ag_table table, struct ag_str from, struct ag_str to);
+ag_scan_t *ag_store_scan (ag_store_t *self, enum ag_table table, struct ag_str from,
+                          struct ag_str to);
 int ag_scan_next (ag_scan_t *scan, struct ag_str *key, struct ag_str *value, struct ag_err *err);
 void ag_scan_destroy (ag_scan_t **scan_p);
 
@@ -55,7 +56,8 @@ void ag_scan_destroy (ag_scan_t **scan_p);
 //  are said before anything is written; the store stays usable. After any other failure it is dead: it
 //  answers AG_E_STORE until `ag_store_reopen` succeeds, which may be tried again, and what was written is
 //  unknown until it is read again.
-int ag_store_write (ag_store_t *self, const struct ag_write *writes, size_t count, struct ag_err *err);
+int ag_store_write (ag_store_t *self, const struct ag_write *writes, size_t count,
+                    struct ag_err *err);
 int ag_store_reopen (ag_store_t *self, struct ag_err *err);
 
 //  Random identity made with the store (16 bytes in hex), and the epoch, which rises at every open.
