@@ -12,7 +12,7 @@ void ag_hash (struct ag_str a, struct ag_str b, uint8_t hash[AG_HASH]);
 
 //  The same, fed piece by piece.
 struct ag_hasher {
-    _Alignas (64) uint8_t state[384];
+    _Alignas(64) uint8_t state[384];
 };
 void ag_hasher_init (struct ag_hasher *self);
 void ag_hasher_add (struct ag_hasher *self, struct ag_str piece);
@@ -20,7 +20,7 @@ void ag_hasher_end (struct ag_hasher *self, uint8_t hash[AG_HASH]);
 
 //  SHA-256, for the hashes of packs only (their format is other people's).
 struct ag_sha256 {
-    _Alignas (16) uint8_t state[128];
+    _Alignas(16) uint8_t state[128];
 };
 void ag_sha256_init (struct ag_sha256 *self);
 void ag_sha256_add (struct ag_sha256 *self, struct ag_str piece);

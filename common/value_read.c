@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/value.h"
 
+#include <assert.h>
 #include <string.h>
 
 //  The forms with a lead byte from 0xc0 to 0xdf: what they are and how many bytes of a number follow.
@@ -71,6 +72,7 @@ map (struct ag_cursor *in, struct ag_head *head, uint64_t n)
 static int
 signed_int (struct ag_head *head, uint64_t number, size_t width)
 {
+    assert (width > 0 && width <= 8);
     int unused = 64 - 8 * (int)width;
     int64_t i = (int64_t)(number << unused) >> unused;
     if (i < 0)
