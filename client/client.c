@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMEOUT_MS = 30000, AGAIN_MS = 3000, POLL_MS = 20000 };
+enum { TIMEOUT_MS = 30000, GRACE_MS = 1000, AGAIN_MS = 3000, POLL_MS = 20000 };
 
 //  A handler behind one face: the row's arguments are taken out of the call.
 typedef int handler_fn (struct ag_client *self, struct ag_err *err);
@@ -104,7 +104,9 @@ int
 ag_client_poll (struct ag_client *self, const struct ag_msg *msg, uint64_t wait_ms,
                 struct ag_buf *answer, struct ag_err *err)
 {
-    struct ag_ask_time time = {(int64_t)wait_ms + TIMEOUT_MS, (int64_t)wait_ms + AGAIN_MS};
+    int64_t more = ag_client_timeout_ms (self, TIMEOUT_MS), wait = (int64_t)wait_ms;
+    more = more < GRACE_MS ? GRACE_MS : more > TIMEOUT_MS ? TIMEOUT_MS : more;
+    struct ag_ask_time time = {wait + more, wait + AGAIN_MS};
     return ask (self, msg, time, answer, err);
 }
 
@@ -126,6 +128,8 @@ ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
     struct ag_msg msg = {.type = AG_MSG_wait, .wait = {.runs = ag_buf_str (&list), .ended = ended}};
     int rc = 0;
     do {
+        ag_client_progress (self, "waiting for %s%s to be %s", runs->p[0],
+                            runs->n > 1 ? " and others" : "", ended ? "ended" : "idle");
         int64_t left = begin + timeout - ag_ask_clock_ms();
         msg.wait.wait_ms = (uint64_t)(left < POLL_MS ? (left > 0 ? left : 0) : POLL_MS);
         rc = ag_client_poll (self, &msg, msg.wait.wait_ms, answer, err);
@@ -134,6 +138,7 @@ ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                           runs->n > 1 ? " and others" : "", ended ? "ended" : "idle",
                           timeout / 1000.0);
     } while (!rc && !ag_pick_bool (ag_buf_str (answer), "done"));
+    ag_client_progress (self, NULL);
     ag_buf_fini (&list);
     return rc;
 }
@@ -159,6 +164,19 @@ ag_client_document (const struct ag_client *self, struct ag_str answer)
     ag_pick_rest (answer, (const char *const[]){"do", "id", NULL}, &out);
     ag_look_json (&self->look, ag_buf_str (&out));
     ag_buf_fini (&out);
+}
+
+void
+ag_client_progress (const struct ag_client *self, const char *format, ...)
+{
+    if (!self->look.progress)
+        return;
+    va_list list;
+    va_start (list, format);
+    fputs ("\r\033[K", stderr);
+    if (format)
+        vfprintf (stderr, format, list);
+    va_end (list);
 }
 
 void

@@ -61,6 +61,9 @@ int ag_client_show (struct ag_client *self, const struct ag_msg *msg, ag_print_f
                     struct ag_err *err);
 //  Print an answer as --json promises it: without `do` and `id`.
 void ag_client_document (const struct ag_client *self, struct ag_str answer);
+//  What long work is at, on one line of a terminal that is written over; NULL wipes it.
+void ag_client_progress (const struct ag_client *self, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
 //  A remark for a person, on stderr, unless --quiet.
 void ag_client_remark (const struct ag_client *self, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));

@@ -21,7 +21,9 @@ ag_cmd_verify (struct ag_client *self, const struct ag_args_verify *args, struct
         ok = ok && ag_pick_bool (page, "ok");
         more = ag_pick_uint (page, "next") > msg.verify.after;
         msg.verify.after = ag_pick_uint (page, "next");
+        ag_client_progress (self, "%u runs checked", count);
     }
+    ag_client_progress (self, NULL);
     ag_put_map (&out, 2);
     ag_put_lit (&out, "ok");
     ag_put_bool (&out, ok);

@@ -217,7 +217,9 @@ ag_cmd_output (struct ag_client *self, const struct ag_args_output *args, struct
     struct ag_buf answer = {0};
     int rc = 0;
     for (bool more = true; more && !rc;) {
-        if ((rc = ag_client_poll (self, &msg, msg.output.wait_ms, &answer, err)))
+        rc = args->follow ? ag_client_poll (self, &msg, POLL_MS, &answer, err)
+                          : ag_client_ask (self, &msg, &answer, err);
+        if (rc)
             break;
         struct ag_str text = bytes_of (ag_pick (ag_buf_str (&answer), "text"));
         if (text.n)

@@ -137,6 +137,7 @@ await_ready (const struct ag_client *self, pid_t pid, const char *path, off_t fr
         if (ag_ask_clock_ms() >= end)
             return ag_fail (err, AG_E_TIMEOUT, "process %d is not ready yet; %s says why", pid,
                             path);
+        ag_client_progress (self, "starting %s", self->place.home);
         pause_a_moment();
     }
     return 0;
@@ -173,6 +174,7 @@ detach (struct ag_client *self, char *const *argv, struct ag_err *err)
     close (log);
     if (!rc)
         rc = await_ready (self, pid, path, from, err);
+    ag_client_progress (self, NULL);
     if (!rc)
         show_up (self, pid);
     return rc;
@@ -208,6 +210,7 @@ await_free (const struct ag_client *self, const struct ag_home *home, struct ag_
         if (ag_ask_clock_ms() >= end)
             return ag_fail (err, AG_E_TIMEOUT, "process %d still holds the home %s", pid,
                             home->dir);
+        ag_client_progress (self, "ending %s", home->dir);
         pause_a_moment();
     }
     return (int)pid;
@@ -233,6 +236,7 @@ take_down (struct ag_client *self, const struct ag_home *home, struct ag_err *er
                         : ask_down (self, &answer, err);
     if (!rc)
         rc = await_free (self, home, err);
+    ag_client_progress (self, NULL);
     if (!rc && self->look.json)
         ag_client_document (self, ag_buf_str (&answer));
     else if (!rc)

@@ -491,6 +491,36 @@ a_house_that_stands_is_not_started_again (void **state)
     fake_end (&fake);
 }
 
+//  An agsupd that ends at once, in front of PATH: its last words and its exit status become the error.
+static void
+a_fleet_that_does_not_get_up_says_why (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/agsup-up-XXXXXX";
+    assert_non_null (mkdtemp (dir));
+    char *make = ag_xprintf (
+        "cd %s && touch agsup.toml && printf '#!/bin/sh\\necho no key $2 $4 >&2; exit 78' "
+        "> agsupd && chmod +x agsupd",
+        dir);
+    assert_int_equal (system (make), 0);
+    char *path = ag_xstrdup (getenv ("PATH")), *mine = ag_xprintf ("%s:%s", dir, path);
+    char *home = ag_xprintf ("%s/home", dir),
+         *line = ag_xprintf ("-c %s/agsup.toml up --detach", dir);
+    setenv ("PATH", mine, 1);
+    struct outcome outcome = run (home, line);
+    setenv ("PATH", path, 1);
+    char *said = ag_xprintf ("no key %s %s/agsup.toml", home, dir);
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_CONFIG);
+    assert_contains (outcome.err.text, said);
+    char *remove = ag_xprintf ("rm -rf %s", dir);
+    assert_int_equal (system (remove), 0);
+    outcome_fini (&outcome);
+    char *all[] = {make, path, mine, home, line, said, remove};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free (all[i]);
+}
+
 static void
 init_makes_a_fleet_that_check_finds_valid_and_never_writes_over (void **state)
 {
@@ -568,6 +598,7 @@ main (void)
         cmocka_unit_test (down_ends_when_nobody_holds_the_home),
         cmocka_unit_test (a_down_whose_answer_was_lost_is_done),
         cmocka_unit_test (a_house_that_stands_is_not_started_again),
+        cmocka_unit_test (a_fleet_that_does_not_get_up_says_why),
         cmocka_unit_test (init_makes_a_fleet_that_check_finds_valid_and_never_writes_over),
         cmocka_unit_test (check_lists_every_problem_beside_the_error),
     };
