@@ -146,6 +146,39 @@ see_monitor (struct ag_client *self, char detail[400])
     return beats;
 }
 
+//  Layers that an agent asked for and does not have. The house goes on without them, and says so.
+static void
+add_missing (struct ag_str agent, struct ag_buf *text)
+{
+    struct ag_str layer;
+    for (struct ag_items items = ag_items (agent, "layers"); ag_items_next (&items, &layer);)
+        if (ag_kind_of (layer) == AG_MAP && !ag_pick_bool (layer, "in_force"))
+            ag_buf_text (text, "%s%.*s: no %.*s (%.*s)", text->n ? ", " : "",
+                         AG_STR_ARG (ag_pick_text (agent, "name")),
+                         AG_STR_ARG (ag_pick_text (layer, "name")),
+                         AG_STR_ARG (ag_pick_text (layer, "reason")));
+}
+
+static bool
+see_walls (struct ag_client *self, char detail[400])
+{
+    struct ag_buf answer = {0}, text = {0};
+    struct ag_err err;
+    struct ag_str agent;
+    if (!self->ask || ag_client_ask (self, &(struct ag_msg){.type = AG_MSG_status}, &answer, &err))
+        return say (detail, true, "not known while the fleet is down");
+    for (struct ag_items items = ag_items (ag_buf_str (&answer), "agents");
+         ag_items_next (&items, &agent);)
+        add_missing (agent, &text);
+    if (text.n)
+        say (detail, true, "not in force: %.*s", AG_STR_ARG (ag_buf_str (&text)));
+    else
+        say (detail, true, "what was asked for is in force");
+    ag_buf_fini (&answer);
+    ag_buf_fini (&text);
+    return true;
+}
+
 static bool
 see_files (struct ag_client *self, char detail[400])
 {
@@ -208,6 +241,7 @@ static const struct {
      "Free some space: writes stop before the disk is full, and resume by themselves."},
     {"supervisor", see_supervisor, "Start the fleet with `agsup up`; its words are in HOME/log."},
     {"monitor", see_monitor, "It beats each second while the fleet is up."},
+    {"walls", see_walls, ""},
     {"descriptors", see_files, "Raise the hard limit (`ulimit -Hn`); each worker takes one."},
     {"seccomp", see_seccomp,
      "Use a kernel with CONFIG_SECCOMP_FILTER; without it workers need isolation = \"none\"."},

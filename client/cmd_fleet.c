@@ -63,17 +63,18 @@ ag_cmd_tree (struct ag_client *self, const struct ag_args_tree *args, struct ag_
     return rc;
 }
 
-//  The answer as a document, or for a person the word that it is done.
+//  For a person the word that it is done is a remark: "auditor is stopped".
 static int
-order (struct ag_client *self, const struct ag_msg *msg, const char *run, const char *done,
-       struct ag_err *err)
+order (struct ag_client *self, const struct ag_msg *msg, struct ag_err *err)
 {
     struct ag_buf answer = {0};
     int rc = ag_client_ask (self, msg, &answer, err);
+    struct ag_str unit = ag_buf_str (&answer);
     if (!rc && self->look.json)
-        ag_client_document (self, ag_buf_str (&answer));
+        ag_client_document (self, unit);
     else if (!rc)
-        ag_client_remark (self, "%s %s", run, done);
+        ag_client_remark (self, "%.*s is %.*s", AG_STR_ARG (ag_pick_text (unit, "name")),
+                          AG_STR_ARG (ag_pick_text (unit, "state")));
     ag_buf_fini (&answer);
     return rc;
 }
@@ -81,22 +82,20 @@ order (struct ag_client *self, const struct ag_msg *msg, const char *run, const 
 int
 ag_cmd_start (struct ag_client *self, const struct ag_args_start *args, struct ag_err *err)
 {
-    struct ag_msg msg = {.type = AG_MSG_start, .start = {ag_str (args->run)}};
-    return order (self, &msg, args->run, "started", err);
+    return order (self, &(struct ag_msg){.type = AG_MSG_start, .start = {ag_str (args->run)}}, err);
 }
 
 int
 ag_cmd_stop (struct ag_client *self, const struct ag_args_stop *args, struct ag_err *err)
 {
-    struct ag_msg msg = {.type = AG_MSG_stop, .stop = {ag_str (args->run)}};
-    return order (self, &msg, args->run, "stopped", err);
+    return order (self, &(struct ag_msg){.type = AG_MSG_stop, .stop = {ag_str (args->run)}}, err);
 }
 
 int
 ag_cmd_restart (struct ag_client *self, const struct ag_args_restart *args, struct ag_err *err)
 {
-    struct ag_msg msg = {.type = AG_MSG_restart, .restart = {ag_str (args->run)}};
-    return order (self, &msg, args->run, "restarted", err);
+    return order (self, &(struct ag_msg){.type = AG_MSG_restart, .restart = {ag_str (args->run)}},
+                  err);
 }
 
 int

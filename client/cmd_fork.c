@@ -100,14 +100,6 @@ put_packs (const struct ag_words *words, struct ag_buf *out, struct ag_err *err)
     return 0;
 }
 
-//  The list that `fork --count` answers with; of one fork the answer itself is the new run.
-static struct ag_str
-forks_of (struct ag_str answer)
-{
-    struct ag_str forks = ag_pick (answer, "forks");
-    return forks.p ? forks : ag_pick (answer, "runs");
-}
-
 static void
 print_id (struct ag_str run)
 {
@@ -118,7 +110,8 @@ print_id (struct ag_str run)
 static void
 show_forks (struct ag_client *self, struct ag_str answer)
 {
-    struct ag_str forks = forks_of (answer), fork;
+    struct ag_str forks = ag_pick (answer, "forks"),
+                  fork; //  of --count; else the answer is the run
     if (self->look.json && forks.p)
         ag_look_json (&self->look, forks);
     else if (self->look.json)

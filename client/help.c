@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEFT = 24 }; //  width of the left column
+
 //  "fork POINT [--label LABEL]…": how a parameter stands in a usage line.
 static void
 put_param (FILE *out, const struct ag_param *param)
@@ -27,8 +29,9 @@ put_row (const struct ag_look *look, FILE *out, const struct ag_param *param)
         snprintf (left, sizeof left, "%s--%s %s", letter, param->word, param->metavar);
     else
         snprintf (left, sizeof left, "%s", param->metavar);
-    fprintf (out, "  %s%-28s%s %s", ag_paint (look, AG_CYAN), left, ag_paint (look, AG_PLAIN),
-             param->help);
+    fprintf (out, "  %s%-*s%s", ag_paint (look, AG_CYAN), LEFT, left, ag_paint (look, AG_PLAIN));
+    fprintf (out, strlen (left) > LEFT ? "\n%*s" : " ", LEFT + 3, "");
+    fputs (param->help, out);
     if (*param->preset && strcmp (param->preset, "0"))
         fprintf (out, " (%s unless said)", param->preset);
     fputc ('\n', out);

@@ -40,6 +40,31 @@ agent_row (const struct ag_look *look, ag_table_t *table, struct ag_str agent)
     ag_table_cell (table, ag_pick_text (agent, "reason"), AG_PLAIN);
 }
 
+//  Layers that were asked for and are not in force, with their reasons: "hello: no uid (...)".
+static void
+put_missing (const struct ag_look *look, struct ag_str agent)
+{
+    struct ag_str layer;
+    bool any = false;
+    for (struct ag_items items = ag_items (agent, "layers"); ag_items_next (&items, &layer);) {
+        if (ag_kind_of (layer) != AG_MAP || ag_pick_bool (layer, "in_force"))
+            continue;
+        if (!any) {
+            fputs (ag_paint (look, AG_YELLOW), stdout);
+            ag_look_text (stdout, ag_pick_text (agent, "name"));
+            printf (":%s", ag_paint (look, AG_PLAIN));
+        }
+        fputs (any ? ", no " : " no ", stdout);
+        ag_look_text (stdout, ag_pick_text (layer, "name"));
+        fputs (" (", stdout);
+        ag_look_text (stdout, ag_pick_text (layer, "reason"));
+        fputc (')', stdout);
+        any = true;
+    }
+    if (any)
+        fputc ('\n', stdout);
+}
+
 void
 ag_print_status (const struct ag_look *look, struct ag_str answer)
 {
@@ -64,6 +89,9 @@ ag_print_status (const struct ag_look *look, struct ag_str answer)
             agent_row (look, table, agent);
     ag_table_print (table);
     ag_table_destroy (&table);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (struct ag_items items = ag_items (answer, lists[i]); ag_items_next (&items, &agent);)
+            put_missing (look, agent);
 }
 
 //  Rows by run id, so that a fork finds its parent.
