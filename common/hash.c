@@ -81,13 +81,6 @@ ag_sha256_end (struct ag_sha256 *self, uint8_t hash[AG_HASH])
     crypto_hash_sha256_final (sha (self), hash);
 }
 
-void
-ag_random (void *bytes, size_t n)
-{
-    ready();
-    randombytes_buf (bytes, n);
-}
-
 bool
 ag_same_secret (struct ag_str a, struct ag_str b)
 {
