@@ -3,7 +3,7 @@
  *  The pair is AF_UNIX SOCK_SEQPACKET between two programs of one build: every message is one fixed struct.
  *  A spawn carries one sealed memfd with the counted strings of the child; the nursery looks at its seals
  *  and its size, only the child itself reads it. A child is named by an id that the supervisor chooses
- *  and never uses again. Events that end a life are kept until `ag_nursery_ack`. A new supervisor first
+ *  and never uses again. Events that end a life are kept until `ag_nursery_ack`, 4096 at most. A new supervisor first
  *  hears SPAWNED again for every live service, all that was never acknowledged, HOUSE, then CURRENT.
  *  Workers do not outlive their supervisor.
  *  SPDX-License-Identifier: Apache-2.0
@@ -13,8 +13,9 @@
 #include <stdint.h>
 #include "common/err.h"
 
-//  A house process finds its end of the pair here; the supervisor also inherits the lock of the home.
-enum { AG_SPAWN_FD = 3, AG_LOCK_FD = 4, AG_NONCE = 33, AG_IMAGE_MAX = 1 << 20 };
+//  The supervisor finds its end of the pair and the lock of the home here.
+enum { AG_SPAWN_FD = 3, AG_LOCK_FD = 4 };
+enum { AG_NONCE = 33, AG_IMAGE_MAX = 1 << 20, AG_CHILDREN_MAX = 4096 };
 
 enum ag_child_kind { AG_CHILD_WORKER = 1, AG_CHILD_SERVICE };
 enum ag_house { AG_HOUSE_SUPERVISOR, AG_HOUSE_BROKER, AG_HOUSES };
@@ -77,8 +78,8 @@ enum ag_nursery_what {
     AG_NURSERY_STOP,    //  end the fleet in order, then exit 0; `value` ms are left
 };
 
-//  One event. A field that does not belong to it is 0, a descriptor -1. What is known of a child stays in
-//  its later events: STOPPED repeats what EXITED said.
+//  One event. A field of which nothing is known is 0, a descriptor -1. What is known of a child stands in
+//  each of its events: STOPPED repeats what EXITED said.
 struct ag_nursery_event {
     uint32_t what, kind; //  enum ag_nursery_what, enum ag_child_kind
     uint64_t id;

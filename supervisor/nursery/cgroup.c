@@ -1,0 +1,210 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/nursery/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEPTH = 16 }; //  of groups that a program makes below its own
+
+//  Where the version 2 hierarchy is mounted, and which of its groups is the root of that mount.
+static bool
+mounted (char root[PATH_MAX], char point[PATH_MAX])
+{
+    FILE *file = fopen ("/proc/self/mountinfo", "re");
+    char line[2 * PATH_MAX];
+    bool found = false;
+    while (file && !found && fgets (line, sizeof line, file)) {
+        const char *type = strstr (line, " - cgroup2 ");
+        found = type && sscanf (line, "%*d %*d %*s %4095s %4095s", root, point) == 2;
+    }
+    if (file)
+        fclose (file);
+    return found;
+}
+
+//  The group of this process: what follows "0::".
+static bool
+own_group (char group[PATH_MAX])
+{
+    FILE *file = fopen ("/proc/self/cgroup", "re");
+    char line[PATH_MAX + 8];
+    bool found = false;
+    while (file && !found && fgets (line, sizeof line, file))
+        found = sscanf (line, "0::%4095[^\n]", group) == 1;
+    if (file)
+        fclose (file);
+    return found;
+}
+
+//  Our own group as a directory, or -1 with errno.
+static int
+open_own (void)
+{
+    char root[PATH_MAX], point[PATH_MAX], group[PATH_MAX], path[2 * PATH_MAX];
+    errno = ENOENT;
+    if (!mounted (root, point) || !own_group (group))
+        return -1;
+    size_t skip = strcmp (root, "/") ? strlen (root) : 0;
+    if (strncmp (group, root, skip) || strstr (group, "/.."))
+        return errno = ENOENT, -1;
+    snprintf (path, sizeof path, "%s%s", point, group + skip);
+    return open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int
+open_home (struct ag_cgroups *self)
+{
+    if (mkdirat (self->parent, self->name, 0755) < 0 && errno != EEXIST)
+        return -1;
+    int dir = openat (self->parent, self->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir >= 0 && faccessat (dir, "cgroup.kill", W_OK, 0) < 0) {
+        int error = errno; //  a kernel before 5.14, or not ours to write
+        close (dir);
+        errno = error;
+        return -1;
+    }
+    return dir;
+}
+
+void
+ag_cgroups_open (struct ag_cgroups *self, const char *home_id)
+{
+    *self = (struct ag_cgroups){.dir = -1};
+    snprintf (self->name, sizeof self->name, "agsup-%s", home_id);
+    self->parent = open_own();
+    if (self->parent >= 0)
+        self->dir = open_home (self);
+    if (self->dir < 0)
+        self->error = errno;
+}
+
+static int
+put (int dir, const char *group, const char *file, const char *text)
+{
+    char path[NAME_MAX + 32];
+    snprintf (path, sizeof path, "%s/%s", group, file);
+    int fd = openat (dir, path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = write (fd, text, strlen (text));
+    int error = errno;
+    close (fd);
+    errno = error;
+    return n < 0 ? -1 : 0;
+}
+
+//  cgroup.events counts the groups below as well; a group that does not exist holds nothing.
+static bool
+empty (int dir, const char *group)
+{
+    char path[NAME_MAX + 32], text[128];
+    snprintf (path, sizeof path, "%s/cgroup.events", group);
+    int fd = openat (dir, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT;
+    ssize_t n = read (fd, text, sizeof text - 1);
+    close (fd);
+    text[n > 0 ? n : 0] = 0;
+    return strstr (text, "populated 0");
+}
+
+//  A program may have made groups below its own. They are removed as far as they go: an empty group that
+//  stays is no process that stays.
+static void
+remove_below (int dir, const char *group, int depth)
+{
+    if (!unlinkat (dir, group, AT_REMOVEDIR) || errno != EBUSY || depth == 0)
+        return;
+    int fd = openat (dir, group, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *list = fd < 0 ? NULL : fdopendir (fd);
+    if (!list)
+        return;
+    for (struct dirent *entry; (entry = readdir (list));)
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+            remove_below (fd, entry->d_name, depth - 1);
+    closedir (list);
+    unlinkat (dir, group, AT_REMOVEDIR);
+}
+
+bool
+ag_cgroups_sweep (struct ag_cgroups *self)
+{
+    int fd = self->dir < 0 ? -1 : openat (self->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir (fd);
+    if (!list)
+        return true;
+    bool clean = true;
+    for (struct dirent *entry; (entry = readdir (list));) {
+        if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+            continue;
+        put (self->dir, entry->d_name, "cgroup.kill", "1");
+        if (empty (self->dir, entry->d_name))
+            remove_below (self->dir, entry->d_name, DEPTH);
+        else
+            clean = false;
+    }
+    closedir (list);
+    return clean;
+}
+
+void
+ag_cgroups_close (struct ag_cgroups *self)
+{
+    if (self->dir >= 0) {
+        close (self->dir);
+        unlinkat (self->parent, self->name, AT_REMOVEDIR);
+    }
+    if (self->parent >= 0)
+        close (self->parent);
+    self->dir = self->parent = -1;
+}
+
+static void
+group_name (char name[24], uint64_t id)
+{
+    snprintf (name, 24, "%llu", (unsigned long long)id);
+}
+
+int
+ag_cgroup_make (const struct ag_cgroups *self, uint64_t id)
+{
+    char name[24];
+    group_name (name, id);
+    if (self->dir < 0)
+        return errno = self->error, -1;
+    return mkdirat (self->dir, name, 0755) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+int
+ag_cgroup_join (const struct ag_cgroups *self, uint64_t id)
+{
+    char name[24];
+    group_name (name, id);
+    return put (self->dir, name, "cgroup.procs", "0");
+}
+
+int
+ag_cgroup_kill (const struct ag_cgroups *self, uint64_t id)
+{
+    char name[24];
+    group_name (name, id);
+    return put (self->dir, name, "cgroup.kill", "1");
+}
+
+bool
+ag_cgroup_gone (const struct ag_cgroups *self, uint64_t id)
+{
+    char name[24];
+    group_name (name, id);
+    if (!empty (self->dir, name))
+        return false;
+    remove_below (self->dir, name, DEPTH);
+    return true;
+}

@@ -1,0 +1,30 @@
+/*  cgroup - one control group a child, under one directory a home; where version 2 can be had.
+ *
+ *  Only what ends a tree is used: membership, cgroup.kill and whether anything is left. Found at start;
+ *  when it cannot be had, `dir` is -1 and `error` says why, and children do without.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_CGROUP_H
+#define AG_CGROUP_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ag_cgroups {
+    int parent, dir, error;
+    char name[48];
+};
+
+//  Look for a version 2 hierarchy in which we may make agsup-HOME_ID below our own group.
+void ag_cgroups_open (struct ag_cgroups *self, const char *home_id);
+//  End whatever is in groups that an earlier nursery left; true when none is left.
+bool ag_cgroups_sweep (struct ag_cgroups *self);
+//  Remove the directory of this home and close.
+void ag_cgroups_close (struct ag_cgroups *self);
+
+//  All of one child: 0, or -1 with errno.
+int ag_cgroup_make (const struct ag_cgroups *self, uint64_t id);
+int ag_cgroup_join (const struct ag_cgroups *self, uint64_t id); //  called by the child
+int ag_cgroup_kill (const struct ag_cgroups *self, uint64_t id);
+//  Whether the kernel says that no process is left in it, and then remove it.
+bool ag_cgroup_gone (const struct ag_cgroups *self, uint64_t id);
+#endif
