@@ -87,8 +87,8 @@ ag_buf_text (struct ag_buf *buf, const char *format, ...)
     int n = vsnprintf (NULL, 0, format, list);
     va_end (list);
     assert (n >= 0);
-    char *start = (char *) ag_buf_grow (buf, (size_t) n + 1);
-    vsnprintf (start, (size_t) n + 1, format, again);
+    char *start = (char *)ag_buf_grow (buf, (size_t)n + 1);
+    vsnprintf (start, (size_t)n + 1, format, again);
     va_end (again);
     buf->n--; //  the NUL is not content
 }
@@ -98,7 +98,7 @@ ag_buf_be64 (struct ag_buf *buf, uint64_t value)
 {
     uint8_t *p = ag_buf_grow (buf, 8);
     for (int i = 7; i >= 0; i--, value >>= 8)
-        p[i] = (uint8_t) value;
+        p[i] = (uint8_t)value;
 }
 
 uint64_t
@@ -127,7 +127,7 @@ ag_buf_fini (struct ag_buf *buf)
 struct ag_str
 ag_buf_str (const struct ag_buf *buf)
 {
-    return (struct ag_str){(const char *) buf->p, buf->n};
+    return (struct ag_str){(const char *)buf->p, buf->n};
 }
 
 void *

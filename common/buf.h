@@ -17,8 +17,8 @@ struct ag_str {
 };
 
 //  A literal or any C string as a borrow; "%.*s" with AG_STR_ARG prints one.
-#define AG_LIT(text) ((struct ag_str){(text), sizeof (text) - 1})
-#define AG_STR_ARG(s) (int) (s).n, (s).p ? (s).p : ""
+#define AG_LIT(text)  ((struct ag_str){(text), sizeof (text) - 1})
+#define AG_STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
 struct ag_str ag_str (const char *text);
 bool ag_str_eq (struct ag_str a, struct ag_str b);
 bool ag_str_is (struct ag_str a, const char *text);
@@ -35,7 +35,8 @@ struct ag_buf {
 
 void ag_buf_add (struct ag_buf *buf, const void *bytes, size_t n);
 void ag_buf_add_str (struct ag_buf *buf, struct ag_str s);
-void ag_buf_text (struct ag_buf *buf, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+void ag_buf_text (struct ag_buf *buf, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
 //  Room for n more bytes, which the caller fills; returns where they start.
 uint8_t *ag_buf_grow (struct ag_buf *buf, size_t n);
 void ag_buf_be64 (struct ag_buf *buf, uint64_t value);

@@ -22,7 +22,7 @@ static const struct row rows[] = {
 static void
 mark_cut (char *text, size_t size, int length)
 {
-    if (length >= (int) size)
+    if (length >= (int)size)
         memcpy (text + size - 4, "...", 4);
 }
 
@@ -48,8 +48,8 @@ ag_wrap (struct ag_err *err, const char *format, ...)
     va_start (list, format);
     int n = vsnprintf (err->text, sizeof err->text, format, list);
     va_end (list);
-    if (n >= 0 && (size_t) n < sizeof err->text)
-        n += snprintf (err->text + n, sizeof err->text - (size_t) n, ": %s", inner);
+    if (n >= 0 && (size_t)n < sizeof err->text)
+        n += snprintf (err->text + n, sizeof err->text - (size_t)n, ": %s", inner);
     mark_cut (err->text, sizeof err->text, n);
     return -1;
 }

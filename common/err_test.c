@@ -18,7 +18,7 @@ open_door (int key, struct ag_err *err)
 static void
 a_failure_carries_its_text_hint_and_exit_status (void **state)
 {
-    (void) state;
+    (void)state;
     struct ag_err err = {0};
     assert_int_equal (open_door (7, &err), 0);
     assert_int_equal (err.code, AG_OK);
@@ -33,7 +33,7 @@ a_failure_carries_its_text_hint_and_exit_status (void **state)
 static void
 a_text_that_is_too_long_says_that_it_was_cut (void **state)
 {
-    (void) state;
+    (void)state;
     struct ag_err err;
     char text[2000];
     memset (text, 'x', sizeof text - 1);
@@ -48,11 +48,11 @@ a_text_that_is_too_long_says_that_it_was_cut (void **state)
 static void
 every_code_has_a_name_that_leads_back_to_it_and_a_hint (void **state)
 {
-    (void) state;
+    (void)state;
     for (int code = 1; code < AG_CODES; code++) {
-        const char *name = ag_code_name ((enum ag_code) code);
+        const char *name = ag_code_name ((enum ag_code)code);
         assert_int_equal (ag_code_of (name, strlen (name)), code);
-        assert_true (strlen (ag_code_hint ((enum ag_code) code)) > 10);
+        assert_true (strlen (ag_code_hint ((enum ag_code)code)) > 10);
     }
     assert_int_equal (ag_code_of ("no such", 7), AG_E_FAILED);
 }

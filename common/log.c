@@ -35,29 +35,29 @@ stamp (char *line, size_t size, enum ag_level level)
     clock_gettime (CLOCK_REALTIME, &now);
     gmtime_r (&now.tv_sec, &utc);
     size_t n = strftime (line, size, "%H:%M:%S", &utc);
-    return (int) n + snprintf (line + n, size - n, ".%03ld %s %s: ", now.tv_nsec / 1000000, process,
-                               words[level]);
+    return (int)n + snprintf (line + n, size - n, ".%03ld %s %s: ", now.tv_nsec / 1000000, process,
+                              words[level]);
 }
 
 void
 ag_log (enum ag_level level, const char *format, ...)
 {
-    if (level > lowest ())
+    if (level > lowest())
         return;
     char line[1200];
     int n = stamp (line, sizeof line, level);
     va_list list;
     va_start (list, format);
-    int more = vsnprintf (line + n, sizeof line - (size_t) n - 1, format, list);
+    int more = vsnprintf (line + n, sizeof line - (size_t)n - 1, format, list);
     va_end (list);
     n += more < 0 ? 0 : more;
-    if (n > (int) sizeof line - 2)
+    if (n > (int)sizeof line - 2)
         n = sizeof line - 2;
     for (int i = 0; i < n; i++)
-        if ((unsigned char) line[i] < 32 || line[i] == 127)
+        if ((unsigned char)line[i] < 32 || line[i] == 127)
             line[i] = '?';
     line[n++] = '\n';
-    if (write (STDERR_FILENO, line, (size_t) n) < 0)
+    if (write (STDERR_FILENO, line, (size_t)n) < 0)
         return; //  nobody reads the log: there is nowhere left to say so
 }
 

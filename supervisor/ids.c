@@ -136,13 +136,12 @@ void
 ag_minted_write (enum ag_minted_kind kind, struct ag_str type, const struct ag_minted *minted,
                  struct ag_buf *out)
 {
-    char tag[AG_RUN_TEXT + 1] = "";
-    if (minted->run) {
+    char tag[AG_RUN_TEXT] = "";
+    const char *dot = minted->run ? "." : "";
+    if (minted->run)
         ag_run_id (minted->run, tag);
-        strcat (tag, ".");
-    }
     if (kind == AG_MINTED_OBJECT)
-        ag_buf_text (out, "%.*s#%s%" PRIu64, AG_STR_ARG (type), tag, minted->number);
+        ag_buf_text (out, "%.*s#%s%s%" PRIu64, AG_STR_ARG (type), tag, dot, minted->number);
     else
-        ag_buf_text (out, "%s%s%03" PRIu64, prefixes[kind], tag, minted->number);
+        ag_buf_text (out, "%s%s%s%03" PRIu64, prefixes[kind], tag, dot, minted->number);
 }
