@@ -227,13 +227,13 @@ check_label (ag_journal_t *self, struct ag_str label, struct ag_err *err)
 
 //  The next number whose id is nobody's label.
 static int
-next_number (ag_journal_t *self, struct ag_run *run, struct ag_err *err)
+next_number (ag_journal_t *self, struct ag_str label, struct ag_run *run, struct ag_err *err)
 {
     int taken;
     do {
         run->number = self->next_run++;
         ag_run_id (run->number, run->id);
-        taken = is_label (self, ag_str (run->id), err);
+        taken = ag_str_is (label, run->id) ? 1 : is_label (self, ag_str (run->id), err);
     } while (taken > 0);
     return taken;
 }
@@ -274,7 +274,7 @@ ag_run_make (ag_journal_t *self, const struct ag_birth *birth, const struct ag_r
         return -1;
     struct ag_open *open = ag_xcalloc (1, sizeof *open);
     struct ag_run *run = &open->run;
-    if (next_number (self, run, err)) {
+    if (next_number (self, birth->label, run, err)) {
         free (open);
         return -1;
     }

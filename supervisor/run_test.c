@@ -1,0 +1,145 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/core_graph_test.h"
+
+static int
+find (struct core *self, const char *text, bool exact)
+{
+    struct ag_run *run;
+    int rc = ag_run_find (self->journal, ag_str (text), exact, &run, &self->err);
+    return rc ? rc : (int)run->number;
+}
+
+static void
+a_run_is_found_by_label_id_or_unique_prefix (void **state)
+{
+    struct core *self = *state;
+    for (int i = 1; i <= 130; i++)
+        core_root (self, i == 7 ? "reviewer" : "");
+    core_again (self);
+    assert_int_equal (find (self, "reviewer", true), 7);
+    assert_int_equal (find (self, "r7", true), 7);
+    assert_int_equal (find (self, "r3", false), 3); //  also the beginning of r30
+    assert_int_equal (find (self, "r42", true), 130);
+    //  Exactly one id begins with r4, and it is r4 itself, r40, r41, r42: the id comes first.
+    assert_int_equal (find (self, "r4", false), 4);
+    refuses (self, find (self, "r", false), AG_E_NOT_FOUND, "`r`");
+    refuses (self, find (self, "r0", false), AG_E_NOT_FOUND, "`r0`");
+    refuses (self, find (self, "r4z", false), AG_E_NOT_FOUND, "`r4z`");
+    refuses (self, find (self, "review", false), AG_E_NOT_FOUND, "`review`");
+    refuses (self, find (self, "", false), AG_E_NOT_FOUND, "``");
+}
+
+static void
+a_prefix_of_one_id_alone_is_enough_unless_exact (void **state)
+{
+    struct core *self = *state;
+    struct ag_run *run;
+    core_root (self, "");
+    struct ag_birth birth = {.label = AG_LIT ("rb")};
+    must (self, ag_run_create (self->journal, &birth, &run, &self->err));
+    for (int i = 3; i <= 10; i++)
+        core_root (self, "");
+    assert_int_equal (core_root (self, ""), 12); //  rb is skipped
+    assert_int_equal (find (self, "rb", false), 2);
+    for (int i = 13; i <= 352; i++)
+        core_root (self, "");
+    assert_int_equal (find (self, "rb0", false), 352);
+    refuses (self, find (self, "rb1", false), AG_E_NOT_FOUND, "rb1");
+}
+
+static int
+point (struct core *self, const char *text)
+{
+    struct ag_run *run;
+    uint64_t seq;
+    int rc = ag_point_find (self->journal, ag_str (text), false, &run, &seq, &self->err);
+    return rc ? rc : (int)(run->number * 1000 + seq);
+}
+
+static void
+a_point_is_a_run_and_one_of_its_events (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "a");
+    core_root (self, "empty");
+    for (int i = 0; i < 42; i++)
+        core_append (self, run, "x", "{}");
+    assert_int_equal (point (self, "a"), 1042);
+    assert_int_equal (point (self, "a@tip"), 1042);
+    assert_int_equal (point (self, "r1@7"), 1007);
+    assert_int_equal (point (self, "r1@evt_042"), 1042);
+    assert_int_equal (point (self, "empty"), 2000);
+    refuses (self, point (self, "a@evt_043"), AG_E_NOT_FOUND, "run r1 has no event evt_043");
+    refuses (self, point (self, "b@1"), AG_E_NOT_FOUND, "`b`");
+    static const char *const none[] = {"a@",   "a@0", "a@evt_42",  "a@evt_0042",
+                                       "a@-1", "a@x", "a@evt_000", "a@99999999999999999999",
+                                       "a@1@2"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        refuses (self, point (self, none[i]), AG_E_USAGE, none[i]);
+}
+
+static bool
+note (void *arg, struct ag_run *run)
+{
+    struct ag_buf *text = arg;
+    ag_buf_text (text, "%s ", run->id);
+    return text->n < 9;
+}
+
+static void
+runs_and_children_are_listed_in_pages (void **state)
+{
+    struct core *self = *state;
+    struct ag_buf text = {0};
+    uint64_t a = core_root (self, "a"), b = core_root (self, "b");
+    core_append (self, a, "x", "{}");
+    core_append (self, b, "x", "{}");
+    core_fork (self, a);
+    core_fork (self, b);
+    core_fork (self, a);
+    core_fork (self, 3);
+    core_again (self);
+    must (self, ag_run_scan (self->journal, 0, note, &text, &self->err));
+    assert_memory_equal (text.p, "r1 r2 r3 ", 9);
+    ag_buf_clear (&text);
+    must (self, ag_run_scan (self->journal, 4, note, &text, &self->err));
+    must (self, ag_run_scan (self->journal, 6, note, &text, &self->err));
+    assert_int_equal (text.n, 6);
+    assert_memory_equal (text.p, "r5 r6 ", 6);
+    ag_buf_clear (&text);
+    must (self, ag_run_children (self->journal, a, 0, note, &text, &self->err));
+    must (self, ag_run_children (self->journal, a, 3, note, &text, &self->err));
+    assert_int_equal (text.n, 9);
+    assert_memory_equal (text.p, "r3 r5 r5 ", 9);
+    ag_buf_fini (&text);
+}
+
+static void
+a_label_can_be_given_once_and_no_run_takes_it_as_its_id (void **state)
+{
+    struct core *self = *state;
+    struct ag_run *run;
+    struct ag_birth birth = {.label = AG_LIT ("a")};
+    core_root (self, "a");
+    refuses (self, ag_run_create (self->journal, &birth, &run, &self->err), AG_E_EXISTS, "`a`");
+    for (int i = 2; i <= 10; i++)
+        core_root (self, "");
+    birth.label = AG_LIT ("ra");
+    refuses (self, ag_run_create (self->journal, &birth, &run, &self->err), AG_E_EXISTS, "`ra`");
+    birth.label = AG_LIT ("rb");
+    must (self, ag_run_create (self->journal, &birth, &run, &self->err));
+    assert_string_equal (run->id, "rc");
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        core_test (a_run_is_found_by_label_id_or_unique_prefix),
+        core_test (a_prefix_of_one_id_alone_is_enough_unless_exact),
+        core_test (a_point_is_a_run_and_one_of_its_events),
+        core_test (runs_and_children_are_listed_in_pages),
+        core_test (a_label_can_be_given_once_and_no_run_takes_it_as_its_id),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
