@@ -69,13 +69,14 @@ int ag_run_create (ag_journal_t *journal, const struct ag_birth *birth, struct a
 //  The run of a number. AG_E_NOT_FOUND; AG_E_CORRUPT when its head disagrees with its events.
 int ag_run_get (ag_journal_t *journal, uint64_t number, struct ag_run **run, struct ag_err *err);
 
-//  The run that text names: a label (an agent's root run carries its name), a run id, or, unless exact,
-//  a unique prefix of a run id. AG_E_NOT_FOUND, also for a prefix of several.
-int ag_run_find (ag_journal_t *journal, struct ag_str text, bool exact, struct ag_run **run,
+//  The run that text names: a label (an agent's root run carries its name), else a run id. Ids are counted:
+//  whatever an id begins with is the id of another run, so there is no prefix to look for.
+//  AG_E_NOT_FOUND.
+int ag_run_find (ag_journal_t *journal, struct ag_str text, struct ag_run **run,
                  struct ag_err *err);
 //  RUN, RUN@tip, RUN@42 or RUN@evt_042; the tip of an empty run is 0.
-int ag_point_find (ag_journal_t *journal, struct ag_str text, bool exact, struct ag_run **run,
-                   uint64_t *seq, struct ag_err *err);
+int ag_point_find (ag_journal_t *journal, struct ag_str text, struct ag_run **run, uint64_t *seq,
+                   struct ag_err *err);
 
 //  Runs with a number above after, in order of their numbers; or only the direct forks of one. The
 //  callback says whether to go on; it may read, but not write.

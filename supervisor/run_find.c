@@ -30,54 +30,13 @@ exists (ag_journal_t *self, uint64_t number, struct ag_err *err)
     return rc;
 }
 
-//  Ids that begin so and have `more` digits after it are the numbers first .. first + 32^more - 1. Count
-//  runs among those, two at most; the last one found is kept.
-static int
-count_range (ag_journal_t *self, uint64_t first, uint64_t size, int *count, uint64_t *number,
-             struct ag_err *err)
-{
-    struct ag_key from, to;
-    struct ag_str key, value;
-    ag_key_run (&from, first);
-    ag_key_run (&to, first + size);
-    ag_view_t *view = ag_batch_scan (self->batch, AG_META, ag_key_str (&from), ag_key_str (&to));
-    int rc = 1;
-    while (*count < 2 && (rc = ag_view_next (view, &key, &value, err)) > 0) {
-        *number = ag_key_last_number (key);
-        (*count)++;
-    }
-    ag_view_destroy (&view);
-    return rc < 0 ? -1 : 0;
-}
-
-//  1 when exactly one run's id begins so.
-static int
-find_prefix (ag_journal_t *self, uint64_t prefix, uint64_t *number, struct ag_err *err)
-{
-    int count = 0;
-    for (uint64_t size = 1; prefix && prefix * size < self->next_run && count < 2; size *= 32)
-        if (count_range (self, prefix * size, size, &count, number, err))
-            return -1;
-    return count == 1;
-}
-
-//  1 when text names a run, with its number.
-static int
-find (ag_journal_t *self, struct ag_str text, bool exact, uint64_t *number, struct ag_err *err)
-{
-    int rc = find_label (self, text, number, err);
-    if (rc || ag_run_number (text, number))
-        return rc;
-    rc = exists (self, *number, err);
-    return rc || exact ? rc : find_prefix (self, *number, number, err);
-}
-
 int
-ag_run_find (ag_journal_t *self, struct ag_str text, bool exact, struct ag_run **run,
-             struct ag_err *err)
+ag_run_find (ag_journal_t *self, struct ag_str text, struct ag_run **run, struct ag_err *err)
 {
     uint64_t number;
-    int rc = find (self, text, exact, &number, err);
+    int rc = find_label (self, text, &number, err);
+    if (rc == 0 && !ag_run_number (text, &number))
+        rc = exists (self, number, err);
     if (rc > 0)
         return ag_run_get (self, number, run, err);
     if (rc == 0)
@@ -101,12 +60,12 @@ read_seq (struct ag_str text, uint64_t *seq)
 }
 
 int
-ag_point_find (ag_journal_t *self, struct ag_str text, bool exact, struct ag_run **run,
-               uint64_t *seq, struct ag_err *err)
+ag_point_find (ag_journal_t *self, struct ag_str text, struct ag_run **run, uint64_t *seq,
+               struct ag_err *err)
 {
     const char *mark = text.n ? memchr (text.p, '@', text.n) : NULL;
     struct ag_str name = {text.p, mark ? (size_t)(mark - text.p) : text.n};
-    if (ag_run_find (self, name, exact, run, err))
+    if (ag_run_find (self, name, run, err))
         return -1;
     *seq = (*run)->head.tip;
     if (!mark)

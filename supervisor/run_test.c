@@ -2,49 +2,29 @@
 #include "supervisor/core_graph_test.h"
 
 static int
-find (struct core *self, const char *text, bool exact)
+find (struct core *self, const char *text)
 {
     struct ag_run *run;
-    int rc = ag_run_find (self->journal, ag_str (text), exact, &run, &self->err);
+    int rc = ag_run_find (self->journal, ag_str (text), &run, &self->err);
     return rc ? rc : (int)run->number;
 }
 
 static void
-a_run_is_found_by_label_id_or_unique_prefix (void **state)
+a_run_is_found_by_its_label_or_its_id (void **state)
 {
     struct core *self = *state;
     for (int i = 1; i <= 130; i++)
         core_root (self, i == 7 ? "reviewer" : "");
     core_again (self);
-    assert_int_equal (find (self, "reviewer", true), 7);
-    assert_int_equal (find (self, "r7", true), 7);
-    assert_int_equal (find (self, "r3", false), 3); //  also the beginning of r30
-    assert_int_equal (find (self, "r42", true), 130);
-    //  Exactly one id begins with r4, and it is r4 itself, r40, r41, r42: the id comes first.
-    assert_int_equal (find (self, "r4", false), 4);
-    refuses (self, find (self, "r", false), AG_E_NOT_FOUND, "`r`");
-    refuses (self, find (self, "r0", false), AG_E_NOT_FOUND, "`r0`");
-    refuses (self, find (self, "r4z", false), AG_E_NOT_FOUND, "`r4z`");
-    refuses (self, find (self, "review", false), AG_E_NOT_FOUND, "`review`");
-    refuses (self, find (self, "", false), AG_E_NOT_FOUND, "``");
-}
-
-static void
-a_prefix_of_one_id_alone_is_enough_unless_exact (void **state)
-{
-    struct core *self = *state;
-    struct ag_run *run;
-    core_root (self, "");
-    struct ag_birth birth = {.label = AG_LIT ("rb")};
-    must (self, ag_run_create (self->journal, &birth, &run, &self->err));
-    for (int i = 3; i <= 10; i++)
-        core_root (self, "");
-    assert_int_equal (core_root (self, ""), 12); //  rb is skipped
-    assert_int_equal (find (self, "rb", false), 2);
-    for (int i = 13; i <= 352; i++)
-        core_root (self, "");
-    assert_int_equal (find (self, "rb0", false), 352);
-    refuses (self, find (self, "rb1", false), AG_E_NOT_FOUND, "rb1");
+    assert_int_equal (find (self, "reviewer"), 7);
+    assert_int_equal (find (self, "r7"), 7);
+    assert_int_equal (find (self, "r4"), 4); //  r40 and others begin so; the id is the run's
+    assert_int_equal (find (self, "r42"), 130);
+    refuses (self, find (self, "r"), AG_E_NOT_FOUND, "`r`");
+    refuses (self, find (self, "r0"), AG_E_NOT_FOUND, "`r0`");
+    refuses (self, find (self, "r4z"), AG_E_NOT_FOUND, "`r4z`");
+    refuses (self, find (self, "review"), AG_E_NOT_FOUND, "`review`");
+    refuses (self, find (self, ""), AG_E_NOT_FOUND, "``");
 }
 
 static int
@@ -52,7 +32,7 @@ point (struct core *self, const char *text)
 {
     struct ag_run *run;
     uint64_t seq;
-    int rc = ag_point_find (self->journal, ag_str (text), false, &run, &seq, &self->err);
+    int rc = ag_point_find (self->journal, ag_str (text), &run, &seq, &self->err);
     return rc ? rc : (int)(run->number * 1000 + seq);
 }
 
@@ -135,8 +115,7 @@ int
 main (void)
 {
     const struct CMUnitTest tests[] = {
-        core_test (a_run_is_found_by_label_id_or_unique_prefix),
-        core_test (a_prefix_of_one_id_alone_is_enough_unless_exact),
+        core_test (a_run_is_found_by_its_label_or_its_id),
         core_test (a_point_is_a_run_and_one_of_its_events),
         core_test (runs_and_children_are_listed_in_pages),
         core_test (a_label_can_be_given_once_and_no_run_takes_it_as_its_id),
