@@ -12,11 +12,13 @@
 #include <unistd.h>
 #include <zmq.h>
 
+//  argv NULL: agsup-worker.
 static inline void
-fake_spawn (struct fake *self, const char *files)
+fake_spawn (struct fake *self, char *const argv[], const char *files)
 {
     const char *bin = getenv ("AG_BIN");
     char *program = ag_xprintf ("%s/agsup-worker", bin ? bin : "build/bin");
+    char *const worker[] = {program, NULL};
     self->pid = fork();
     if (self->pid == 0) {
         prctl (PR_SET_PDEATHSIG, SIGKILL); //  also when a test is ended from outside
@@ -24,7 +26,8 @@ fake_spawn (struct fake *self, const char *files)
         setenv ("AGSUP_NONCE", "0123456789abcdef", 1);
         if (files)
             setenv ("AGSUP_FILES", files, 1);
-        execl (program, program, NULL);
+        argv = argv ? argv : worker;
+        execv (argv[0], argv);
         _exit (127);
     }
     free (program);
@@ -49,7 +52,7 @@ static inline void
 fake_start (struct fake *self, const char *files)
 {
     fake_listen (self);
-    fake_spawn (self, files);
+    fake_spawn (self, NULL, files);
 }
 
 static inline void
@@ -67,6 +70,8 @@ static inline void
 fake_send (struct fake *self, struct ag_str bytes)
 {
     assert_true (zmq_send (self->router, self->identity.p, self->identity.n, ZMQ_SNDMORE) >= 0);
+    if (self->delimiter)
+        assert_true (zmq_send (self->router, "", 0, ZMQ_SNDMORE) >= 0);
     assert_true (zmq_send (self->router, bytes.p, bytes.n, 0) >= 0);
 }
 
@@ -86,6 +91,9 @@ fake_hear (struct fake *self)
     for (;;) {
         fake_receive (self, &self->identity);
         fake_receive (self, &self->heard);
+        self->delimiter = !self->heard.n; //  a REQ socket
+        if (self->delimiter)
+            fake_receive (self, &self->heard);
         assert_int_equal (ag_map_text (ag_buf_str (&self->heard), "do", &word), 0);
         if (!ag_str_is (word, "log"))
             break;

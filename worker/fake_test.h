@@ -18,6 +18,7 @@ struct fake {
     char dir[32], endpoint[64];
     void *context, *router;
     pid_t pid;
+    bool delimiter;
     struct ag_buf identity, heard, said, json;
     int log_lines; //  how many `log` requests fake_hear answered by itself
     char last_log[512];

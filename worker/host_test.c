@@ -341,7 +341,7 @@ a_worker_without_a_supervisor_ends_with_69 (void **state)
     (void)state;
     fake_listen (&fake);
     fake_die (&fake);
-    fake_spawn (&fake, NULL);
+    fake_spawn (&fake, NULL, NULL);
     assert_int_equal (fake_end (&fake), 69);
 }
 

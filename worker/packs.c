@@ -84,13 +84,16 @@ ag_packs_read (struct ag_str welcome, struct ag_packs *out, struct ag_err *err)
 void
 ag_packs_fini (struct ag_packs *packs)
 {
-    for (size_t i = 0; i < packs->count; i++)
+    for (size_t i = 0; i < packs->count; i++) {
+        for (size_t j = 0; j < packs->list[i].count; j++)
+            ag_buf_fini (&packs->list[i].files[j].compiled);
         free (packs->list[i].files);
+    }
     free (packs->list);
     *packs = (struct ag_packs){0};
 }
 
-const struct ag_pack_file *
+struct ag_pack_file *
 ag_pack_find (const struct ag_pack *pack, struct ag_str path)
 {
     for (size_t i = 0; i < pack->count; i++)

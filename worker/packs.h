@@ -8,6 +8,7 @@
 
 struct ag_pack_file {
     struct ag_str path, bytes;
+    struct ag_buf compiled; //  the script host's own, made from bytes; empty until first loaded
 };
 
 struct ag_pack {
@@ -27,5 +28,5 @@ int ag_packs_read (struct ag_str welcome, struct ag_packs *out, struct ag_err *e
 void ag_packs_fini (struct ag_packs *packs);
 
 //  The file at a path of a pack, or NULL.
-const struct ag_pack_file *ag_pack_find (const struct ag_pack *pack, struct ag_str path);
+struct ag_pack_file *ag_pack_find (const struct ag_pack *pack, struct ag_str path);
 #endif

@@ -31,46 +31,41 @@ holds (const uint32_t *set, uint8_t c)
     return set[c / 32] >> c % 32 & 1;
 }
 
-static int
-in_class (int c, int letter)
+//  The classes of the "C" locale as ranges, two bytes each.
+static const char *
+ranges_of (uint8_t letter, size_t *n)
 {
-    switch (letter) {
-    case 'a':
-        return isalpha (c);
-    case 'c':
-        return iscntrl (c);
-    case 'd':
-        return isdigit (c);
-    case 'g':
-        return isgraph (c);
-    case 'l':
-        return islower (c);
-    case 'p':
-        return ispunct (c);
-    case 's':
-        return isspace (c);
-    case 'u':
-        return isupper (c);
-    case 'w':
-        return isalnum (c);
-    case 'x':
-        return isxdigit (c);
-    default:
-        return -1;
-    }
+    static const struct {
+        char letter, ranges[9];
+        uint8_t n;
+    } classes[] = {
+        {'a', "AZaz", 4},   {'c', "\0\x1f\x7f\x7f", 4}, {'d', "09", 2},     {'g', "!~", 2},
+        {'l', "az", 2},     {'p', "!/:@[`{~", 8},       {'s', "\t\r  ", 4}, {'u', "AZ", 2},
+        {'w', "09AZaz", 6}, {'x', "09AFaf", 6},
+    };
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (classes[i].letter == letter) {
+            *n = classes[i].n;
+            return classes[i].ranges;
+        }
+    return NULL;
 }
 
 //  What %c stands for: a class, its complement when upper case, or the byte itself.
 static void
 include_escaped (uint32_t *set, uint8_t letter)
 {
-    if (in_class ('a', tolower (letter)) < 0) {
+    uint32_t class[8] = {0};
+    size_t n;
+    const char *ranges = ranges_of ((uint8_t)(isupper (letter) ? letter + 32 : letter), &n);
+    if (!ranges) {
         include (set, letter, letter);
         return;
     }
-    for (unsigned c = 0; c < 256; c++)
-        if (!in_class ((int)c, tolower (letter)) == !islower (letter))
-            include (set, c, c);
+    for (size_t i = 0; i < n; i += 2)
+        include (class, (uint8_t)ranges[i], (uint8_t)ranges[i + 1]);
+    for (int i = 0; i < 8; i++)
+        set[i] |= isupper (letter) ? ~class[i] : class[i];
 }
 
 static int
@@ -129,7 +124,7 @@ read_one (struct reader *in, struct ag_pattern_item *item)
     } else if (c == '%')
         include_escaped (item->set, *in->p++);
     else if (c == '.')
-        include (item->set, 0, 255);
+        memset (item->set, 0xff, sizeof item->set);
     else
         include (item->set, c, c);
     if (in->p < in->end && memchr ("*+-?", *in->p, 4))

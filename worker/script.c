@@ -45,28 +45,41 @@ ag_script_destroy (ag_script_t **self_p)
 
 //  Files of the pack.
 
-//  Push the function that a file of the pack is.
+static int
+keep (lua_State *L, const void *bytes, size_t n, void *arg)
+{
+    (void)L;
+    ag_buf_add (arg, bytes, n);
+    return 0;
+}
+
+//  Push the function that a file of the pack is. A pack brings text only; what is compiled from it here is
+//  kept, since every invocation loads it again (16 KiB: 0.9 ms from text, a tenth of that from this).
 static void
-load_file (lua_State *L, const struct ag_pack_file *file)
+load_file (lua_State *L, struct ag_pack_file *file)
 {
     const struct ag_pack *pack = ag_act (L)->pack;
     const char *name =
         lua_pushfstring (L, "@%s/%s", lua_pushlstring (L, pack->name.p, pack->name.n),
                          lua_pushlstring (L, file->path.p, file->path.n));
-    if (luaL_loadbufferx (L, file->bytes.p, file->bytes.n, name, "t"))
+    bool made = file->compiled.n > 0;
+    struct ag_str code = made ? ag_buf_str (&file->compiled) : file->bytes;
+    if (luaL_loadbufferx (L, code.p, code.n, name, made ? "b" : "t"))
         lua_error (L);
+    if (!made)
+        lua_dump (L, keep, &file->compiled, 0);
     ag_slot_push (L, AG_SLOT_ENV);
     lua_setupvalue (L, -2, 1);
 }
 
 //  The file that a module's name stands for: "a.b" is a/b.lua.
-static const struct ag_pack_file *
+static struct ag_pack_file *
 find_module (lua_State *L, const char *name)
 {
     luaL_gsub (L, name, ".", "/");
     lua_pushliteral (L, ".lua");
     lua_concat (L, 2);
-    const struct ag_pack_file *file = ag_pack_find (ag_act (L)->pack, ag_lua_text (L, -1));
+    struct ag_pack_file *file = ag_pack_find (ag_act (L)->pack, ag_lua_text (L, -1));
     if (!file)
         luaL_error (L, "require \"%s\": the pack has no file %s; nothing else can be required",
                     name, lua_tostring (L, -1));
@@ -85,7 +98,7 @@ require (lua_State *L)
         return luaL_error (L, "require \"%s\" is a circle: it is loading already", name);
     if (type != LUA_TNIL)
         return 1;
-    const struct ag_pack_file *file = find_module (L, name);
+    struct ag_pack_file *file = find_module (L, name);
     lua_pushboolean (L, 0);
     lua_setfield (L, 2, name);
     load_file (L, file);
@@ -104,7 +117,7 @@ require (lua_State *L)
 static int
 set_up (lua_State *L)
 {
-    const struct ag_pack_file *main_file = ag_pack_find (ag_act (L)->pack, AG_LIT ("main.lua"));
+    struct ag_pack_file *main_file = ag_pack_find (ag_act (L)->pack, AG_LIT ("main.lua"));
     for (int slot = AG_SLOT_LIST; slot <= AG_SLOT_MADE; slot++) {
         lua_newtable (L);
         ag_slot_set (L, (enum ag_slot)slot);
