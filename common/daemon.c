@@ -22,7 +22,7 @@ raise_files (size_t *connections, struct ag_err *err)
                         limit.rlim_cur, AG_DAEMON_FILES_LEAST);
     if (setrlimit (RLIMIT_NOFILE, &limit))
         return ag_fail (err, AG_E_SYSTEM, "setrlimit: %s", strerror (errno));
-    *connections = limit.rlim_cur / 4;
+    *connections = limit.rlim_cur / 8;
     return 0;
 }
 

@@ -156,11 +156,19 @@ look_at_output (ag_guard_t *self, int fd, int64_t now_ms)
 
 //  Input that waits proves nothing when we are the slow ones: each connection must have had its turn at
 //  the socket, which libzmq reads in rotation.
+static bool
+had_turns (const ag_guard_t *self)
+{
+    int events = 0;
+    zmq_getsockopt (self->socket, ZMQ_EVENTS, &events, &(size_t){sizeof events});
+    return self->drained || !(events & ZMQ_POLLIN) || self->read >= self->counts.connections;
+}
+
 static void
 look (ag_guard_t *self, uint64_t memory)
 {
     int64_t now_ms = ag_now_ms();
-    bool fair = self->drained || self->read >= self->counts.connections;
+    bool fair = had_turns (self);
     for (int fd = 0; (size_t)fd < self->room; fd++) {
         if (self->links[fd].open && fair)
             look_at_input (self, fd, memory);

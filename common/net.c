@@ -173,13 +173,6 @@ drain (void *socket, bool more)
     }
 }
 
-static void
-keep_first (struct ag_parts *parts)
-{
-    while (parts->count > 1)
-        zmq_msg_close (&parts->frame[--parts->count]);
-}
-
 int
 ag_net_recv (void *socket, size_t max_bytes, struct ag_parts *parts, struct ag_err *err)
 {
@@ -199,7 +192,8 @@ ag_net_recv (void *socket, size_t max_bytes, struct ag_parts *parts, struct ag_e
     if (!more && parts->bytes <= max_bytes)
         return 1;
     drain (socket, more);
-    keep_first (parts);
+    if (parts->bytes > max_bytes)
+        zmq_msg_close (&parts->frame[--parts->count]);
     return ag_fail (err, AG_E_TOO_LARGE, "a message of more than %d frames or %zu bytes",
                     AG_NET_FRAMES, max_bytes);
 }

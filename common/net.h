@@ -55,8 +55,8 @@ struct ag_parts {
 };
 
 //  1: a message, which the caller ends with ag_parts_fini; 0: nothing is there; -1: a message beyond the
-//  bounds in frames or bytes (AG_E_TOO_LARGE), read to its end, of which the first frame and the peer are
-//  kept for an answer; ag_parts_fini too.
+//  bounds in frames or bytes (AG_E_TOO_LARGE), read to its end, of which the peer and the frames before
+//  the one that went too far are kept for an answer; ag_parts_fini too.
 int ag_net_recv (void *socket, size_t max_bytes, struct ag_parts *parts, struct ag_err *err);
 struct ag_str ag_part (struct ag_parts *parts, size_t index);
 void ag_parts_fini (struct ag_parts *parts);

@@ -109,7 +109,7 @@ a_message_beyond_the_bounds_is_read_away_and_the_next_one_is_whole (void **state
     for (int i = 0; i < 2; i++) {
         assert_int_equal (await (self->router, 14, &parts, &err), -1);
         assert_int_equal (err.code, AG_E_TOO_LARGE);
-        assert_int_equal (parts.count, 1);
+        assert_int_equal (parts.count, i ? 2 : AG_NET_FRAMES);
         assert_int_equal (parts.peer.pid, getpid());
         ag_parts_fini (&parts);
     }

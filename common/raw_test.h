@@ -32,7 +32,10 @@ static inline int
 raw_connect (const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf (address.sun_path, sizeof address.sun_path, "%s", path);
+    size_t n = strlen (path);
+    if (n >= sizeof address.sun_path)
+        return -1;
+    memcpy (address.sun_path, path, n);
     int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect (fd, (struct sockaddr *)&address, sizeof address)) {
         close (fd);
@@ -59,7 +62,9 @@ raw_handshake (int fd, const char *type)
         return -1;
     if (head[0] != RAW_COMMAND || head[1] > sizeof theirs)
         return -1;
-    return recv (fd, theirs, head[1], MSG_WAITALL) == head[1] ? 0 : -1;
+    if (recv (fd, theirs, head[1], MSG_WAITALL) != head[1])
+        return -1;
+    return memcmp (theirs, "\5READY", 6) ? -1 : 0; //  "\5ERROR": not admitted
 }
 
 //  The head of a frame of claimed length, then n bytes of it.
