@@ -23,11 +23,8 @@ family (pid_t *child)
     *child = fork();
     if (*child == 0) {
         prctl (PR_SET_NAME, "a ) b 1 2", 0, 0, 0);
-        prctl (PR_SET_PDEATHSIG, SIGKILL);
         grandchild = fork();
-        if (grandchild == 0)
-            prctl (PR_SET_PDEATHSIG, SIGKILL);
-        else if (write (fds[1], &grandchild, sizeof grandchild) < 0)
+        if (grandchild && write (fds[1], &grandchild, sizeof grandchild) < 0)
             _exit (1);
         for (;;)
             pause();
@@ -36,6 +33,15 @@ family (pid_t *child)
     close (fds[0]);
     close (fds[1]);
     return grandchild;
+}
+
+//  The grandchild first: its number is its own as long as its parent has not waited for it.
+static void
+end (pid_t child, pid_t grandchild)
+{
+    kill (grandchild, SIGKILL);
+    kill (child, SIGKILL);
+    waitpid (child, NULL, 0);
 }
 
 static void
@@ -51,8 +57,7 @@ a_process_has_a_parent_and_the_time_it_was_started (void **state)
     assert_in_range (proc.started_ms + 1000, before_ms + 1000 - 20, ag_now_ms() + 1000);
     assert_int_equal (ag_proc_read (grandchild, &proc, &err), 0);
     assert_int_equal (proc.parent, child);
-    kill (child, SIGKILL);
-    waitpid (child, NULL, 0);
+    end (child, grandchild);
     assert_int_equal (ag_proc_read (child, &proc, &err), -1);
     assert_int_equal (err.code, AG_E_NOT_FOUND);
 }
@@ -68,8 +73,7 @@ descent_is_told_over_generations_and_not_backwards (void **state)
     assert_int_equal (ag_proc_descends (child, grandchild, &err), 0);
     assert_int_equal (ag_proc_descends (child, child, &err), 0);
     assert_int_equal (ag_proc_descends (getppid(), getpid(), &err), 0);
-    kill (child, SIGKILL);
-    waitpid (child, NULL, 0);
+    end (child, grandchild);
     assert_int_equal (ag_proc_descends (child, getpid(), &err), -1);
 }
 
