@@ -12,6 +12,7 @@ struct ag_zap {
     void *socket;
     ag_admit_fn *fn;
     void *context;
+    int64_t said_ms; //  when a refusal was last logged: a flood of them is one line
 };
 
 static int
@@ -29,6 +30,15 @@ decide (ag_zap_t *self, struct ag_parts *ask, struct ag_err *err)
     return self->fn (self->context, ag_part (ask, DOMAIN), &peer, err);
 }
 
+static void
+say_refused (ag_zap_t *self, const struct ag_err *why)
+{
+    int64_t now_ms = ag_now_ms();
+    if (now_ms - self->said_ms > 1000)
+        ag_log (AG_INFO, "refused a connection: %s", why->text);
+    self->said_ms = now_ms;
+}
+
 static bool
 answer_one (void *context)
 {
@@ -40,7 +50,7 @@ answer_one (void *context)
         return false;
     bool admitted = got > 0 && !decide (self, &ask, &err);
     if (!admitted)
-        ag_log (AG_INFO, "refused a connection: %s", err.text);
+        say_refused (self, &err);
     struct ag_str none = AG_LIT ("");
     struct ag_str id = ask.count > REQUEST_ID ? ag_part (&ask, REQUEST_ID) : none;
     struct ag_str answer[] = {AG_LIT ("1.0"), id,   admitted ? AG_LIT ("200") : AG_LIT ("400"),
@@ -62,7 +72,7 @@ ag_zap_new (void *zmq_context, ag_loop_t *loop, ag_admit_fn *fn, void *context, 
         return NULL;
     }
     ag_zap_t *self = ag_xmalloc (sizeof *self);
-    *self = (ag_zap_t){loop, socket, fn, context};
+    *self = (ag_zap_t){loop, socket, fn, context, 0};
     ag_loop_add_socket (loop, socket, answer_one, self);
     return self;
 }
