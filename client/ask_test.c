@@ -79,6 +79,21 @@ on_silence_the_same_request_goes_out_again_under_the_same_id (void **state)
 }
 
 static void
+an_empty_frame_before_an_answer_does_not_matter (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {{"status", "{'do':'ok','epoch':3}", 0}};
+    struct fake fake = {.delimits = true};
+    struct ag_buf answer = {0};
+    struct ag_err err = {0};
+    fake_begin (&fake, rows, 1);
+    assert_int_equal (ask_once (&fake, &status, soon, &answer, &err), 0);
+    assert_int_equal (ag_pick_uint (ag_buf_str (&answer), "epoch"), 3);
+    ag_buf_fini (&answer);
+    fake_end (&fake);
+}
+
+static void
 what_does_not_answer_in_time_may_have_been_done (void **state)
 {
     (void)state;
@@ -239,6 +254,7 @@ main (void)
         cmocka_unit_test (an_answer_comes_back_whole),
         cmocka_unit_test (a_request_carries_the_token_and_an_id_of_its_own),
         cmocka_unit_test (on_silence_the_same_request_goes_out_again_under_the_same_id),
+        cmocka_unit_test (an_empty_frame_before_an_answer_does_not_matter),
         cmocka_unit_test (what_does_not_answer_in_time_may_have_been_done),
         cmocka_unit_test (an_error_answer_is_an_error_here),
         cmocka_unit_test (an_answer_to_an_earlier_request_is_dropped),

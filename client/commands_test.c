@@ -2,43 +2,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 
-#include "client/fake_test.h"
-#include "common/answer.h"
-
-enum { WORDS = 32 };
-
-//  What a command did.
-struct outcome {
-    char *out;
-    int status; //  -1: an error
-    struct ag_err err;
-};
-
-static void
-outcome_fini (struct outcome *self)
-{
-    free (self->out);
-}
-
-//  Run "log auditor --json": words split at spaces, --home put in front.
-static struct outcome
-run (const char *dir, const char *line)
-{
-    struct outcome outcome = {0};
-    char *text = ag_xstrdup (line), *argv[WORDS] = {"agsup", "--home", (char *)dir};
-    int argc = 3;
-    for (char *word = strtok (text, " "); word && argc < WORDS; word = strtok (NULL, " "))
-        argv[argc++] = word;
-    struct ag_call call;
-    if (ag_parse (argc, argv, &call, &outcome.err))
-        fail_msg ("%s", outcome.err.text);
-    struct capture capture = capture_begin();
-    outcome.status = ag_client_run (&call, &outcome.err);
-    outcome.out = capture_end (&capture);
-    ag_call_fini (&call);
-    free (text);
-    return outcome;
-}
+#include "client/outcome_test.h"
 
 //  A command against a script: its output, as JSON where that is expected, and its status.
 static void
@@ -441,137 +405,6 @@ tail_starts_over_in_another_store (void **state)
     fake_end (&fake);
 }
 
-static void
-down_ends_when_nobody_holds_the_home (void **state)
-{
-    (void)state;
-    static const struct fake_row rows[] = {{"down", "{'do':'ok','proof':'walk'}", 0}};
-    struct fake fake = {.leaves = true};
-    fake_begin (&fake, rows, 1);
-    struct outcome outcome = run (fake.dir, "down --json");
-    assert_int_equal (outcome.status, 0);
-    assert_string_equal (outcome.out, "{\"proof\":\"walk\"}\n");
-    outcome_fini (&outcome);
-    outcome = run (fake.dir, "down");
-    assert_int_equal (outcome.err.code, AG_E_NO_SUPERVISOR);
-    outcome_fini (&outcome);
-    fake_end (&fake);
-}
-
-//  The answer was lost, the house is gone all the same.
-static void
-a_down_whose_answer_was_lost_is_done (void **state)
-{
-    (void)state;
-    static const struct fake_row rows[] = {{"down", NULL, 0}};
-    struct fake fake = {.leaves = true};
-    fake_begin (&fake, rows, 1);
-    struct outcome outcome = run (fake.dir, "down --quiet");
-    assert_int_equal (outcome.status, 0);
-    outcome_fini (&outcome);
-    fake_end (&fake);
-}
-
-static void
-a_house_that_stands_is_not_started_again (void **state)
-{
-    (void)state;
-    struct fake fake = {0};
-    fake_begin (&fake, NULL, 0);
-    char *config = ag_xprintf ("%s/agsup.toml", fake.dir);
-    FILE *out = fopen (config, "w");
-    fclose (out);
-    char *line = ag_xprintf ("-c %s up --detach", config);
-    struct outcome outcome = run (fake.dir, line);
-    assert_int_equal (outcome.status, -1);
-    assert_int_equal (outcome.err.code, AG_E_RUNNING);
-    outcome_fini (&outcome);
-    free (line);
-    free (config);
-    fake_end (&fake);
-}
-
-//  An agsupd that ends at once, in front of PATH: its last words and its exit status become the error.
-static void
-a_fleet_that_does_not_get_up_says_why (void **state)
-{
-    (void)state;
-    char dir[] = "/tmp/agsup-up-XXXXXX";
-    assert_non_null (mkdtemp (dir));
-    char *make = ag_xprintf (
-        "cd %s && touch agsup.toml && printf '#!/bin/sh\\necho no key $2 $4 >&2; exit 78' "
-        "> agsupd && chmod +x agsupd",
-        dir);
-    assert_int_equal (system (make), 0);
-    char *path = ag_xstrdup (getenv ("PATH")), *mine = ag_xprintf ("%s:%s", dir, path);
-    char *home = ag_xprintf ("%s/home", dir),
-         *line = ag_xprintf ("-c %s/agsup.toml up --detach", dir);
-    setenv ("PATH", mine, 1);
-    struct outcome outcome = run (home, line);
-    setenv ("PATH", path, 1);
-    char *said = ag_xprintf ("no key %s %s/agsup.toml", home, dir);
-    assert_int_equal (outcome.status, -1);
-    assert_int_equal (outcome.err.code, AG_E_CONFIG);
-    assert_contains (outcome.err.text, said);
-    char *remove = ag_xprintf ("rm -rf %s", dir);
-    assert_int_equal (system (remove), 0);
-    outcome_fini (&outcome);
-    char *all[] = {make, path, mine, home, line, said, remove};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free (all[i]);
-}
-
-static void
-init_makes_a_fleet_that_check_finds_valid_and_never_writes_over (void **state)
-{
-    (void)state;
-    char dir[] = "/tmp/agsup-init-XXXXXX";
-    assert_non_null (mkdtemp (dir));
-    char *init = ag_xprintf ("init %s/fleet --quiet", dir);
-    char *check = ag_xprintf ("-c %s/fleet/agsup.toml check --json", dir);
-    struct outcome outcome = run ("/nowhere", init);
-    assert_int_equal (outcome.status, 0);
-    outcome_fini (&outcome);
-    outcome = run ("/nowhere", check);
-    if (outcome.status)
-        fail_msg ("%s", outcome.err.text);
-    assert_contains (outcome.out, "\"agents\":[\"hello\"]");
-    outcome_fini (&outcome);
-    outcome = run ("/nowhere", init);
-    assert_int_equal (outcome.status, -1);
-    assert_int_equal (outcome.err.code, AG_E_EXISTS);
-    outcome_fini (&outcome);
-    char *remove = ag_xprintf ("rm -rf %s", dir);
-    assert_int_equal (system (remove), 0);
-    free (remove);
-    free (init);
-    free (check);
-}
-
-static void
-check_lists_every_problem_beside_the_error (void **state)
-{
-    (void)state;
-    char path[] = "/tmp/agsup-conf-XXXXXX.toml";
-    int fd = mkstemps (path, 5);
-    static const char text[] = "version = 1\n[agent.a]\nfoo = 1\nbar = 2\n";
-    assert_true (write (fd, text, strlen (text)) == (ssize_t)strlen (text));
-    close (fd);
-    char *line = ag_xprintf ("-c %s check --json", path);
-    struct outcome outcome = run ("/nowhere", line);
-    struct ag_buf document = {0};
-    struct ag_err err;
-    assert_int_equal (outcome.status, 78);
-    assert_int_equal (ag_json_read (ag_str (outcome.out), &document, &err), 0);
-    assert_true (
-        ag_str_is (ag_pick_text (ag_pick (ag_buf_str (&document), "error"), "code"), "config"));
-    assert_true (ag_items_count (ag_buf_str (&document), "problems") >= 2);
-    ag_buf_fini (&document);
-    outcome_fini (&outcome);
-    free (line);
-    unlink (path);
-}
-
 int
 main (void)
 {
@@ -595,12 +428,6 @@ main (void)
         cmocka_unit_test (output_is_read_to_its_end_and_printed_as_it_is),
         cmocka_unit_test (tail_reads_the_log_when_there_is_a_hint_and_prints_each_event_once),
         cmocka_unit_test (tail_starts_over_in_another_store),
-        cmocka_unit_test (down_ends_when_nobody_holds_the_home),
-        cmocka_unit_test (a_down_whose_answer_was_lost_is_done),
-        cmocka_unit_test (a_house_that_stands_is_not_started_again),
-        cmocka_unit_test (a_fleet_that_does_not_get_up_says_why),
-        cmocka_unit_test (init_makes_a_fleet_that_check_finds_valid_and_never_writes_over),
-        cmocka_unit_test (check_lists_every_problem_beside_the_error),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

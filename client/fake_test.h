@@ -31,6 +31,7 @@ struct fake {
     const struct fake_row *rows;
     size_t count;
     bool leaves;      //  after its last row the house is gone
+    bool delimits;    //  answers begin with an empty frame, as for a REQ
     int late_ms;      //  it listens only so long after its begin
     const char *beat; //  header that is published every 20 ms, as JSON; NULL: none
     struct ag_buf seen[FAKE_SEEN];
@@ -57,7 +58,8 @@ fake_publish (const struct fake *self, void *monitor)
 
 //  The answer of the script with the request's id in front.
 static inline void
-fake_answer (void *router, zmq_msg_t *who, const char *json, struct ag_str id)
+fake_answer (const struct fake *self, void *router, zmq_msg_t *who, const char *json,
+             struct ag_str id)
 {
     struct ag_buf answer = value_of (json), out = {0};
     struct ag_str key, value;
@@ -73,6 +75,8 @@ fake_answer (void *router, zmq_msg_t *who, const char *json, struct ag_str id)
     zmq_msg_init (&to);
     zmq_msg_copy (&to, who);
     zmq_msg_send (&to, router, ZMQ_SNDMORE);
+    if (self->delimits)
+        zmq_send (router, "", 0, ZMQ_SNDMORE);
     zmq_send (router, out.p, out.n, 0);
     ag_buf_fini (&answer);
     ag_buf_fini (&out);
@@ -100,7 +104,7 @@ fake_take (struct fake *self, void *router)
     if (i < self->count && !ag_str_is (ag_pick_text (request, "do"), self->rows[i].word))
         self->surprised = true;
     for (int n = 0; i < self->count && self->rows[i].answer && n <= self->rows[i].more; n++)
-        fake_answer (router, &who, self->rows[i].answer, ag_pick_text (request, "id"));
+        fake_answer (self, router, &who, self->rows[i].answer, ag_pick_text (request, "id"));
     zmq_msg_close (&who);
 }
 

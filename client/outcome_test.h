@@ -1,0 +1,43 @@
+/*  Commands run in this process, and what they did, for tests.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_OUTCOME_TEST_H
+#define AG_OUTCOME_TEST_H
+#include "client/client.h"
+#include "client/fake_test.h"
+
+enum { WORDS = 32 };
+
+//  What a command did.
+struct outcome {
+    char *out;
+    int status; //  -1: an error
+    struct ag_err err;
+};
+
+static inline void
+outcome_fini (struct outcome *self)
+{
+    free (self->out);
+}
+
+//  Run "log auditor --json": words split at spaces, --home put in front.
+static inline struct outcome
+run (const char *dir, const char *line)
+{
+    struct outcome outcome = {0};
+    char *text = ag_xstrdup (line), *argv[WORDS] = {"agsup", "--home", (char *)dir};
+    int argc = 3;
+    for (char *word = strtok (text, " "); word && argc < WORDS; word = strtok (NULL, " "))
+        argv[argc++] = word;
+    struct ag_call call;
+    if (ag_parse (argc, argv, &call, &outcome.err))
+        fail_msg ("%s", outcome.err.text);
+    struct capture capture = capture_begin();
+    outcome.status = ag_client_run (&call, &outcome.err);
+    outcome.out = capture_end (&capture);
+    ag_call_fini (&call);
+    free (text);
+    return outcome;
+}
+#endif
