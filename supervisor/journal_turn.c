@@ -99,7 +99,7 @@ check_size (const struct ag_event *event, struct ag_err *err)
     size_t n = event->stored.n;
     if (n + AG_SEED <= AG_EVENT_BYTES)
         return 0;
-    return ag_fail (err, AG_E_TOO_LARGE, "a %.*s event of %zu bytes is over the limit of %d",
+    return ag_fail (err, AG_E_TOO_LARGE, "an event `%.*s` of %zu bytes is over the limit of %d",
                     AG_STR_ARG (event->type), n + AG_SEED, AG_EVENT_BYTES);
 }
 

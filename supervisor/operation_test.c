@@ -214,6 +214,247 @@ an_object_patched_many_times_reads_back_at_every_point (void **state)
     }
 }
 
+/*  Invocations  */
+
+static struct ag_author
+invocation (const struct ag_mint *mint)
+{
+    return (struct ag_author){.actor = AG_LIT ("scan"), .cause = 1, .mint = mint};
+}
+
+static int
+apply_as (struct core *self, uint64_t run, const struct ag_author *author, const char *ops,
+          const char **ids)
+{
+    struct ag_buf list = value_of (self, ops);
+    struct ag_applied applied = {0};
+    int rc = ag_operations_apply (self->journal, core_run (self, run), ag_buf_str (&list), author,
+                                  &applied, &self->err);
+    if (!rc && ids)
+        *ids = json_of (self, ag_buf_str (&applied.ids));
+    ag_applied_fini (&applied);
+    ag_buf_fini (&list);
+    return rc;
+}
+
+#define TWO_TASKS "[{'op':'add_object','type':'t'},{'op':'add_object','type':'t'}]"
+
+static void
+an_invocation_mints_from_its_block_whatever_others_mint_meanwhile (void **state)
+{
+    struct core *self = *state;
+    const char *ids;
+    uint64_t run = core_root (self, "p");
+    core_apply (self, run, TWO_TASKS);
+    struct ag_mint inside = {.object = 2, .relation = 0, .mine = true}, outside = inside;
+    struct ag_author worker = invocation (&inside), person = {.actor = AG_LIT ("user")};
+    outside.mine = false;
+    person.mint = &outside;
+    must (self, apply_as (self, run, &person, "[{'op':'add_object','type':'t'}]", &ids));
+    assert_string_equal (ids, "['t#4099']");
+    must (self, apply_as (self, run, &worker,
+                          "[{'op':'add_object','type':'t','id':'t#4'},"
+                          " {'op':'add_object','type':'t'},{'op':'add_object','type':'t'},"
+                          " {'op':'add_relation','source':'t#3','target':'t#5','type':'r'}]",
+                          &ids));
+    assert_string_equal (ids, "['t#4','t#3','t#5','rel_001']");
+    core_apply (self, run, "[{'op':'add_object','type':'t'}]");
+    assert_non_null (strstr (core_state (self, run, AG_OBJECT, AG_NOW), "'t#4100':{}"));
+}
+
+static void
+the_counters_stand_after_what_an_invocation_used_when_nobody_else_minted (void **state)
+{
+    struct core *self = *state;
+    const char *ids;
+    uint64_t run = core_root (self, "p");
+    struct ag_mint inside = {.mine = true};
+    struct ag_author worker = invocation (&inside), person = {.actor = AG_LIT ("user")};
+    core_append (self, run, "x", "{}");
+    must (self, apply_as (self, run, &worker, TWO_TASKS, &ids));
+    must (self, apply_as (self, run, &person, TWO_TASKS, &ids));
+    assert_string_equal (ids, "['t#3','t#4']");
+}
+
+static void
+only_the_open_invocation_of_a_fork_may_name_ids_of_its_block (void **state)
+{
+    struct core *self = *state;
+    const char *ids;
+    uint64_t root = core_root (self, "p");
+    core_append (self, root, "x", "{}");
+    uint64_t run = core_fork (self, root);
+    struct ag_mint mint = {.object = 0, .relation = 0, .mine = true};
+    struct ag_author worker = invocation (&mint);
+    must (self, apply_as (self, run, &worker,
+                          "[{'op':'add_object','type':'t','id':'t#r2.7'},"
+                          " {'op':'add_relation','source':'t#r2.7','target':'t#r2.7','type':'r',"
+                          "  'id':'rel_r2.4096'}]",
+                          &ids));
+    assert_string_equal (ids, "['t#r2.7','rel_r2.4096']");
+    static const char *const others[] = {"t#r2.0", "t#r2.4097", "t#r3.1", "t#r1.1"};
+    char ops[100];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf (ops, sizeof ops, "[{'op':'add_object','type':'t','id':'%s'}]", others[i]);
+        refuses (self, apply_as (self, run, &worker, ops, NULL), AG_E_BAD_OPERATION, others[i]);
+    }
+    mint.mine = false;
+    refuses (self,
+             apply_as (self, run, &worker, "[{'op':'add_object','type':'t','id':'t#r2.8'}]", NULL),
+             AG_E_BAD_OPERATION, "t#r2.8");
+}
+
+static void
+what_somebody_changed_after_it_was_read_is_contended (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "p");
+    struct ag_author author = {.actor = AG_LIT ("scan"), .read_at = 2};
+    core_apply (self, run,
+                "[{'op':'add_object','type':'t','id':'a'},{'op':'add_object','type':'t','id':'b'},"
+                " {'op':'patch_object','id':'b','data':{}},"
+                " {'op':'add_object','type':'t','id':'c'},{'op':'remove_object','id':'c'}]");
+    must (self, apply_as (self, run, &author,
+                          "[{'op':'patch_object','id':'a','data':{'n':1}},"
+                          " {'op':'patch_object','id':'a','data':{'n':2}}]",
+                          NULL));
+    static const char *const contended[] = {
+        "[{'op':'patch_object','id':'b','data':{}}]",
+        "[{'op':'replace_object','id':'b','data':{}}]", "[{'op':'remove_object','id':'b'}]",
+        "[{'op':'patch_object','id':'c','data':{}}]",
+        "[{'op':'add_relation','source':'a','target':'c','type':'r'}]"};
+    for (size_t i = 0; i < sizeof contended / sizeof *contended; i++)
+        refuses (self, apply_as (self, run, &author, contended[i], NULL), AG_E_CONTENTION,
+                 "meanwhile");
+    refuses (self,
+             apply_as (self, run, &author, "[{'op':'patch_object','id':'never','data':{}}]", NULL),
+             AG_E_NOT_FOUND, "never");
+}
+
+static void
+what_a_list_did_is_counted (void **state)
+{
+    struct core *self = *state;
+    struct ag_applied applied = {0};
+    struct ag_author author = {.actor = AG_LIT ("user")};
+    uint64_t run = core_root (self, "p");
+    struct ag_buf list = value_of (
+        self, "[{'op':'add_object','type':'t','as':'a'},{'op':'patch_object','id':'@a','data':{}},"
+              " {'op':'add_relation','source':'@a','target':'@a','type':'r','as':'r'},"
+              " {'op':'emit','type':'e'},{'op':'remove_relation','id':'@r'}]");
+    struct ag_buf none = value_of (self, "[]");
+    must (self, ag_operations_apply (self->journal, core_run (self, run), ag_buf_str (&none),
+                                     &author, &applied, &self->err));
+    assert_int_equal (applied.first, 0);
+    assert_int_equal (applied.last, 0);
+    must (self, ag_operations_apply (self->journal, core_run (self, run), ag_buf_str (&list),
+                                     &author, &applied, &self->err));
+    assert_int_equal (applied.first, 1);
+    assert_int_equal (applied.last, 5);
+    assert_int_equal (applied.objects, 1);
+    assert_int_equal (applied.relations, 1);
+    assert_int_equal (applied.patches, 1);
+    assert_int_equal (applied.emitted, 1);
+    assert_string_equal (json_of (self, ag_buf_str (&applied.ids)),
+                         "['t#1',null,'rel_001',null,null]");
+    ag_applied_fini (&applied);
+    ag_buf_fini (&list);
+    ag_buf_fini (&none);
+}
+
+/*  Bounds  */
+
+static struct ag_buf
+many (unsigned count, const char *op, const char *type)
+{
+    struct ag_buf list = {0};
+    ag_put_list (&list, count);
+    for (unsigned i = 0; i < count; i++) {
+        ag_put_map (&list, 2);
+        ag_put_lit (&list, "op");
+        ag_put_lit (&list, op);
+        ag_put_lit (&list, "type");
+        ag_put_lit (&list, type);
+    }
+    return list;
+}
+
+static int
+apply_list (struct core *self, uint64_t run, const struct ag_buf *list)
+{
+    struct ag_author author = {.actor = AG_LIT ("user")};
+    struct ag_applied applied = {0};
+    int rc = ag_operations_apply (self->journal, core_run (self, run), ag_buf_str (list), &author,
+                                  &applied, &self->err);
+    ag_applied_fini (&applied);
+    return rc;
+}
+
+static void
+a_list_that_makes_too_many_events_is_refused (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "p");
+    struct ag_buf full = many (AG_APPLY_EVENTS, "emit", "e");
+    struct ag_buf over = many (AG_APPLY_EVENTS + 1, "emit", "e");
+    refuses (self, apply_list (self, run, &over), AG_E_TOO_LARGE, "20001 operations");
+    must (self, apply_list (self, run, &full));
+    assert_int_equal (core_tip (self, run), AG_APPLY_EVENTS);
+    ag_buf_fini (&full);
+    ag_buf_fini (&over);
+}
+
+//  An object that many relations touch: its removal is an event for each of them.
+static void
+a_removal_that_takes_too_many_along_is_refused_whole (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "p");
+    core_apply (self, run, "[{'op':'add_object','type':'hub','id':'hub'}]");
+    struct ag_buf list = {0};
+    ag_put_list (&list, AG_APPLY_EVENTS);
+    for (unsigned i = 0; i < AG_APPLY_EVENTS; i++) {
+        struct ag_buf one =
+            value_of (self, "{'op':'add_relation','source':'hub','target':'hub','type':'r'}");
+        ag_put_value (&list, ag_buf_str (&one));
+        ag_buf_fini (&one);
+    }
+    must (self, apply_list (self, run, &list));
+    core_commit (self);
+    refuses (self, core_try (self, run, "[{'op':'remove_object','id':'hub'}]"), AG_E_TOO_LARGE,
+             "operation 1 (remove_object): the list makes more than 20000 events");
+    assert_int_equal (core_tip (self, run), AG_APPLY_EVENTS + 1);
+    core_apply (self, run, "[{'op':'remove_relation','id':'rel_001'}]");
+    core_apply (self, run, "[{'op':'remove_object','id':'hub'}]");
+    assert_string_equal (core_state (self, run, AG_RELATION, AG_NOW), "{}");
+    ag_buf_fini (&list);
+}
+
+static void
+an_operation_whose_event_is_too_large_is_refused (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "p");
+    struct ag_buf list = {0};
+    char *text = ag_xmalloc (AG_EVENT_BYTES);
+    memset (text, 'x', AG_EVENT_BYTES);
+    ag_put_list (&list, 1);
+    ag_put_map (&list, 3);
+    ag_put_lit (&list, "op");
+    ag_put_lit (&list, "add_object");
+    ag_put_lit (&list, "type");
+    ag_put_lit (&list, "t");
+    ag_put_lit (&list, "data");
+    ag_put_map (&list, 1);
+    ag_put_lit (&list, "x");
+    ag_put_text (&list, (struct ag_str){text, AG_EVENT_BYTES - 100});
+    refuses (self, apply_list (self, run, &list), AG_E_TOO_LARGE,
+             "operation 1 (add_object): an event `object.created` of");
+    assert_int_equal (core_tip (self, run), 0);
+    free (text);
+    ag_buf_fini (&list);
+}
+
 int
 main (void)
 {
@@ -224,6 +465,14 @@ main (void)
         core_test (what_does_not_exist_or_is_not_allowed_is_refused_by_name),
         core_test (a_given_id_in_the_plain_form_raises_the_counter_of_a_root),
         core_test (an_object_patched_many_times_reads_back_at_every_point),
+        core_test (an_invocation_mints_from_its_block_whatever_others_mint_meanwhile),
+        core_test (the_counters_stand_after_what_an_invocation_used_when_nobody_else_minted),
+        core_test (only_the_open_invocation_of_a_fork_may_name_ids_of_its_block),
+        core_test (what_somebody_changed_after_it_was_read_is_contended),
+        core_test (what_a_list_did_is_counted),
+        core_test (a_list_that_makes_too_many_events_is_refused),
+        core_test (a_removal_that_takes_too_many_along_is_refused_whole),
+        core_test (an_operation_whose_event_is_too_large_is_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -111,8 +111,11 @@ static int
 check_end (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
 {
     struct ag_run run = {.number = self->run};
+    const struct ag_open *open = ag_open_find (journal, self->run);
     ag_run_id (self->run, run.id);
-    if (ag_run_read_head (journal, &run, err))
+    if (open)
+        run.head = open->run.head;
+    else if (ag_run_read_head (journal, &run, err))
         return blame_error (self, err);
     if (run.head.tip > self->head.tip)
         return blame (self, self->head.tip + 1, "it is missing, and the head stands at %" PRIu64,

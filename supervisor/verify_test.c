@@ -1,0 +1,162 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/verify.h"
+#include "supervisor/key.h"
+#include "supervisor/promote_test.h"
+
+//  A walk in steps of 100, then the state; the reason, empty when all is well.
+static const char *
+verify (struct core *self, uint64_t run, struct ag_verify *verify)
+{
+    int rc;
+    *verify = (struct ag_verify){.run = run};
+    while ((rc = ag_verify_step (self->journal, verify, 100, &self->err)) > 0)
+        continue;
+    must (self, rc);
+    if (!verify->reason[0])
+        must (self, ag_verify_state (self->journal, verify, &self->err));
+    return verify->reason;
+}
+
+static void
+assert_bad (struct core *self, uint64_t run, uint64_t first_bad, const char *says)
+{
+    struct ag_verify found;
+    if (!strstr (verify (self, run, &found), says))
+        fail_msg ("`%s` does not say `%s`", found.reason, says);
+    assert_int_equal (found.first_bad, first_bad);
+}
+
+//  Something of everything: many events, patches past a whole version, forks, a promote, removals.
+static uint64_t
+history (struct core *self, uint64_t *fork)
+{
+    uint64_t run = base (self);
+    char ops[100];
+    for (int i = 0; i < 300; i++) {
+        snprintf (ops, sizeof ops, "[{'op':'patch_object','id':'task#1','data':{'n%d':%d}}]", i % 4,
+                  i);
+        core_apply (self, run, ops);
+    }
+    *fork = core_fork_at (self, run, 290);
+    core_apply (self, *fork,
+                "[{'op':'add_object','type':'n','as':'n'},{'op':'add_object','type':'n','as':'m'},"
+                " {'op':'add_relation','source':'@n','target':'task#1','type':'r'},"
+                " {'op':'add_relation','source':'@n','target':'@m','type':'r'},"
+                " {'op':'remove_object','id':'@m'}]");
+    promote (self, *fork);
+    core_apply (self, *fork, "[{'op':'patch_object','id':'task#1','data':{'x':1}}]");
+    core_again (self);
+    return run;
+}
+
+static void
+what_nobody_touched_is_found_whole (void **state)
+{
+    struct core *self = *state;
+    struct ag_verify found;
+    struct ag_buf out = {0};
+    uint64_t fork, run = history (self, &fork), empty = core_root (self, "");
+    assert_string_equal (verify (self, run, &found), "");
+    assert_int_equal (found.events, core_tip (self, run));
+    assert_string_equal (verify (self, fork, &found), "");
+    assert_int_equal (found.events, core_tip (self, fork) - 290);
+    assert_string_equal (verify (self, empty, &found), "");
+    ag_verify_write (&found, &out);
+    assert_string_equal (json_of (self, ag_buf_str (&out)),
+                         "{'run':'r3','events':0,'first_bad':null,'reason':null}");
+    assert_int_equal (ag_journal_count (self->journal), 0);
+    ag_buf_fini (&out);
+}
+
+//  Change one value behind the journal's back: flip a bit of a byte counted from the end, or delete it.
+static void
+damage (struct core *self, enum ag_table table, const struct ag_key *key, size_t from_end)
+{
+    struct ag_buf value = {0};
+    core_commit (self);
+    ag_journal_destroy (&self->journal);
+    assert_int_equal (ag_store_get (self->store, table, ag_key_str (key), &value, &self->err), 1);
+    if (from_end)
+        value.p[value.n - from_end] ^= 1;
+    struct ag_write write = {table, ag_key_str (key),
+                             from_end ? ag_buf_str (&value) : (struct ag_str){0}};
+    must (self, ag_store_write (self->store, &write, 1, &self->err));
+    ag_buf_fini (&value);
+    core_begin (self);
+}
+
+static void
+a_changed_event_is_named (void **state)
+{
+    struct core *self = *state;
+    struct ag_key key;
+    uint64_t fork, run = history (self, &fork);
+    ag_key_event (&key, run, 100);
+    damage (self, AG_EVENT, &key, AG_SEED + 1);
+    assert_bad (self, run, 100, "it is not what the chain says");
+    damage (self, AG_EVENT, &key, AG_SEED + 1);
+    damage (self, AG_EVENT, &key, 1);
+    assert_bad (self, run, 100, "it is not what the chain says");
+}
+
+static void
+a_missing_event_is_named (void **state)
+{
+    struct core *self = *state;
+    struct ag_key key;
+    uint64_t fork, run = history (self, &fork);
+    ag_key_event (&key, fork, core_tip (self, fork));
+    damage (self, AG_EVENT, &key, 0);
+    assert_bad (self, fork, 297, "it is missing, and the head stands at 297");
+    ag_key_event (&key, run, 257);
+    damage (self, AG_EVENT, &key, 0);
+    assert_bad (self, run, 257, "it is missing");
+}
+
+static void
+a_head_a_checkpoint_or_a_base_that_was_changed_is_found (void **state)
+{
+    struct core *self = *state;
+    struct ag_key key;
+    uint64_t fork, run = history (self, &fork);
+    ag_key_head (&key, run);
+    damage (self, AG_META, &key, 8 * AG_USES + AG_HASH + 1); //  the last counter
+    assert_bad (self, run, 0, "the head is not what the events say");
+    damage (self, AG_META, &key, 8 * AG_USES + AG_HASH + 1);
+    ag_key_checkpoint (&key, run, 256);
+    damage (self, AG_META, &key, 1);
+    assert_bad (self, run, 0, "the checkpoint at event 256");
+    assert_bad (self, fork, 0, "it does not go on from its parent's chain at event 290");
+}
+
+static void
+a_state_index_that_was_changed_is_found (void **state)
+{
+    struct core *self = *state;
+    struct ag_key key;
+    uint64_t fork, run = history (self, &fork);
+    ag_key_tip (&key, run, AG_OBJECT, AG_LIT ("task#1"));
+    damage (self, AG_TIP, &key, 1);
+    assert_bad (self, run, 0, "the state index (o) is not what the events say at `task#1`");
+    damage (self, AG_TIP, &key, 1);
+    ag_key_version (&key, run, AG_OBJECT, AG_LIT ("task#1"), 33);
+    damage (self, AG_VERSION, &key, 0);
+    assert_bad (self, run, 0, "`task#1`");
+    ag_key_of_object (&key, true, fork, AG_LIT ("task#1"));
+    ag_key_add_id (&key, AG_LIT ("rel_r2.001"));
+    damage (self, AG_INDEX, &key, 0);
+    assert_bad (self, fork, 0, "the state index (e) is not what the events say at `task#1`");
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        core_test (what_nobody_touched_is_found_whole),
+        core_test (a_changed_event_is_named),
+        core_test (a_missing_event_is_named),
+        core_test (a_head_a_checkpoint_or_a_base_that_was_changed_is_found),
+        core_test (a_state_index_that_was_changed_is_found),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
