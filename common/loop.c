@@ -24,7 +24,7 @@ struct source {
 struct timer {
     uint64_t number;
     int64_t due_ms, period_ms;
-    ag_event_fn *fn; //  NULL: cancelled in this turn
+    ag_call_fn *fn; //  NULL: cancelled in this turn
     void *context;
 };
 
@@ -37,7 +37,7 @@ struct ag_loop {
     uint64_t timer_last;
     size_t first; //  the source that is read first in the next turn
     bool changed, stopped;
-    ag_event_fn *turn_end;
+    ag_call_fn *turn_end;
     void *turn_context;
     int signal_fd;
     ag_signal_fn *signal;
@@ -154,7 +154,7 @@ sweep (ag_loop_t *self)
 }
 
 uint64_t
-ag_loop_timer (ag_loop_t *self, int64_t delay_ms, int64_t period_ms, ag_event_fn *fn, void *context)
+ag_loop_timer (ag_loop_t *self, int64_t delay_ms, int64_t period_ms, ag_call_fn *fn, void *context)
 {
     assert (fn && delay_ms >= 0 && period_ms >= 0);
     if (self->timer_count == self->timer_room) {
@@ -207,7 +207,7 @@ ag_loop_signals (ag_loop_t *self, ag_signal_fn *fn, void *context, struct ag_err
 }
 
 void
-ag_loop_at_turn_end (ag_loop_t *self, ag_event_fn *fn, void *context)
+ag_loop_at_turn_end (ag_loop_t *self, ag_call_fn *fn, void *context)
 {
     self->turn_end = fn;
     self->turn_context = context;

@@ -24,7 +24,7 @@ typedef struct ag_loop ag_loop_t;
 //  Read one message, or one bounded piece of a descriptor, without waiting. True: there may be more;
 //  false: it is empty now. A descriptor at its end or in error stays ready: its handler removes it.
 typedef bool ag_ready_fn (void *context);
-typedef void ag_event_fn (void *context);
+typedef void ag_call_fn (void *context);
 typedef void ag_signal_fn (void *context, int signal);
 
 ag_loop_t *ag_loop_new (void);
@@ -38,7 +38,7 @@ void ag_loop_remove_fd (ag_loop_t *self, int fd);
 
 //  Call fn after delay_ms, then every period_ms (0: once). Returns a number for ag_loop_cancel, never 0.
 //  A period that was missed is not made up for. Cancelling a timer that is gone does nothing.
-uint64_t ag_loop_timer (ag_loop_t *self, int64_t delay_ms, int64_t period_ms, ag_event_fn *fn,
+uint64_t ag_loop_timer (ag_loop_t *self, int64_t delay_ms, int64_t period_ms, ag_call_fn *fn,
                         void *context);
 void ag_loop_cancel (ag_loop_t *self, uint64_t timer);
 
@@ -47,7 +47,7 @@ void ag_loop_cancel (ag_loop_t *self, uint64_t timer);
 int ag_loop_signals (ag_loop_t *self, ag_signal_fn *fn, void *context, struct ag_err *err);
 
 //  Called once at the end of each turn, also of one in which nothing was read.
-void ag_loop_at_turn_end (ag_loop_t *self, ag_event_fn *fn, void *context);
+void ag_loop_at_turn_end (ag_loop_t *self, ag_call_fn *fn, void *context);
 
 //  Turns until ag_loop_stop; the turn in which it was called still comes to its end. -1 when polling fails.
 int ag_loop_run (ag_loop_t *self, struct ag_err *err);

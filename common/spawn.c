@@ -143,7 +143,7 @@ ag_nursery_ack (ag_nursery_t *self, uint64_t id)
 }
 
 void
-ag_nursery_ready (ag_nursery_t *self, enum ag_house who)
+ag_nursery_ready (ag_nursery_t *self, enum ag_house_process who)
 {
     say_plain (self, AG_SPAWN_READY, 0, who);
 }

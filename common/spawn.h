@@ -18,7 +18,7 @@ enum { AG_SPAWN_FD = 3, AG_LOCK_FD = 4 };
 enum { AG_NONCE = 33, AG_IMAGE_MAX = 1 << 20, AG_CHILDREN_MAX = 4096 };
 
 enum ag_child_kind { AG_CHILD_WORKER = 1, AG_CHILD_SERVICE };
-enum ag_house { AG_HOUSE_SUPERVISOR, AG_HOUSE_BROKER, AG_HOUSES };
+enum ag_house_process { AG_HOUSE_SUPERVISOR, AG_HOUSE_BROKER, AG_HOUSES };
 
 //  Walls that the nursery can raise; as masks 1u << layer. No new privileges, a new session, closed
 //  descriptors and no core file are always in force.
@@ -112,7 +112,7 @@ void ag_nursery_kill (ag_nursery_t *self, uint64_t id, uint32_t grace_ms);
 //  The event with which a child's life ended (STOPPED or FAILED) is on disk.
 void ag_nursery_ack (ag_nursery_t *self, uint64_t id);
 //  This process works: its next death is answered with a start at once.
-void ag_nursery_ready (ag_nursery_t *self, enum ag_house who);
+void ag_nursery_ready (ag_nursery_t *self, enum ag_house_process who);
 //  Take the whole house down in order; STOP comes back.
 void ag_nursery_down (ag_nursery_t *self);
 //  The next event: 1, 0 when there is none now, -1 when the nursery is gone.

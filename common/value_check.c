@@ -268,13 +268,12 @@ small_map (struct check *self, const struct step *at, uint32_t count, int depth)
 {
     struct ag_str keys[FEW_KEYS];
     for (uint32_t i = 0; i < count; i++) {
-        struct step step = {at, {NULL, 0}, 0};
-        if (key (self, at, &step.key))
+        if (key (self, at, &keys[i]))
             return -1;
         for (uint32_t j = 0; j < i; j++)
-            if (ag_str_eq (step.key, keys[j]))
-                return refuse_twice (self, at, step.key);
-        keys[i] = step.key;
+            if (ag_str_eq (keys[i], keys[j]))
+                return refuse_twice (self, at, keys[i]);
+        struct step step = {at, keys[i], 0};
         if (value (self, &step, depth))
             return -1;
     }

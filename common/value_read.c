@@ -1,7 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/value.h"
 
-#include <assert.h>
 #include <string.h>
 
 //  The forms with a lead byte from 0xc0 to 0xdf: what they are and how many bytes of a number follow.
@@ -72,7 +71,6 @@ map (struct ag_cursor *in, struct ag_head *head, uint64_t n)
 static int
 signed_int (struct ag_head *head, uint64_t number, size_t width)
 {
-    assert (width > 0 && width <= 8);
     int unused = 64 - 8 * (int)width;
     int64_t i = (int64_t)(number << unused) >> unused;
     if (i < 0)
@@ -287,4 +285,17 @@ ag_kind_of (struct ag_str value)
     struct ag_cursor in = ag_cursor (value);
     struct ag_head head;
     return ag_next (&in, &head) ? AG_NULL : head.kind;
+}
+
+int
+ag_list_nth (struct ag_str list, uint32_t n, struct ag_str *element)
+{
+    struct ag_cursor in = ag_cursor (list);
+    struct ag_head head;
+    if (ag_next (&in, &head) || head.kind != AG_LIST || n >= head.count)
+        return -1;
+    for (uint32_t i = 0; i <= n; i++)
+        if (ag_take (&in, element))
+            return -1;
+    return 0;
 }

@@ -1,0 +1,490 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/commands.h"
+#include "supervisor/fleet.h"
+#include "supervisor/fork.h"
+#include "supervisor/operation.h"
+#include "supervisor/promote.h"
+#include "supervisor/queue.h"
+#include "supervisor/record.h"
+#include "supervisor/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LABEL_ROOM = AG_LABEL_BYTES + 16 };
+
+//  The open invocation's block of ids, which anybody else steps over.
+static struct ag_author
+author (struct ag_house *house, const struct ag_run *run, struct ag_mint *block)
+{
+    struct ag_author user = {.actor = AG_LIT ("user")};
+    struct ag_invocation *open = ag_queue_open (house, run->number);
+    if (!open)
+        return user;
+    *block = open->mint;
+    block->mine = false;
+    user.mint = block;
+    return user;
+}
+
+static void
+put_run (struct ag_answer *answer, const struct ag_run *run, const char *state)
+{
+    char parent[14];
+    ag_answer_key (answer, "run_id");
+    ag_put_lit (answer->out, run->id);
+    ag_answer_key (answer, "label");
+    if (run->label[0])
+        ag_put_lit (answer->out, run->label);
+    else
+        ag_put_null (answer->out);
+    ag_answer_key (answer, "parent_run_id");
+    if (run->parent) {
+        ag_base32 (run->parent, parent);
+        ag_put_textf (answer->out, "r%s", parent);
+    } else
+        ag_put_null (answer->out);
+    ag_answer_key (answer, "forked_at_event");
+    ag_put_evt (answer->out, run->cut);
+    ag_answer_key (answer, "state");
+    ag_put_lit (answer->out, state);
+}
+
+int
+ag_command_create (struct ag_command *command, struct ag_err *err)
+{
+    struct ag_birth birth = {.label = command->msg->create.label};
+    struct ag_run *run;
+    if (ag_run_create (command->house->journal, &birth, &run, err))
+        return -1;
+    struct ag_answer answer = ag_command_begin (command);
+    put_run (&answer, run, "idle");
+    ag_answer_end (&answer);
+    return 0;
+}
+
+static int
+append (struct ag_command *command, struct ag_run *run, struct ag_str type, struct ag_str payload,
+        uint64_t *seq, struct ag_err *err)
+{
+    struct ag_draft draft = {.type = type, .payload = payload, .actor = AG_LIT ("user")};
+    if (ag_journal_append (command->house->journal, run, &draft, seq, err))
+        return -1;
+    ag_queues_touch (command->house, run->number);
+    return 0;
+}
+
+static void
+answer_event (struct ag_command *command, const struct ag_run *run, uint64_t seq)
+{
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "run");
+    ag_put_lit (command->answer, run->id);
+    ag_answer_key (&answer, "event_id");
+    ag_put_evt (command->answer, seq);
+    ag_answer_end (&answer);
+}
+
+static int
+append_goal (struct ag_command *command, struct ag_run *run, struct ag_str text, uint64_t *seq,
+             struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    ag_put_map (&payload, 1);
+    ag_put_lit (&payload, "goal");
+    ag_put_text (&payload, text);
+    int rc =
+        append (command, run, ag_type_name (AG_EV_GOAL_CREATED), ag_buf_str (&payload), seq, err);
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+int
+ag_command_goal (struct ag_command *command, struct ag_err *err)
+{
+    struct ag_run *run;
+    uint64_t seq;
+    if (ag_run_find (command->house->journal, command->msg->goal.run, false, &run, err) ||
+        append_goal (command, run, command->msg->goal.text, &seq, err))
+        return -1;
+    answer_event (command, run, seq);
+    return 0;
+}
+
+//  An event of the client's own type: the same as one `emit`.
+int
+ag_command_tell (struct ag_command *command, struct ag_err *err)
+{
+    const struct ag_msg_tell *tell = &command->msg->tell;
+    ag_journal_t *journal = command->house->journal;
+    struct ag_run *run;
+    struct ag_mint block;
+    struct ag_buf raw = {0}, ops = {0};
+    struct ag_applied applied = {0};
+    ag_put_list (&raw, 1);
+    ag_put_map (&raw, 3);
+    ag_put_lit (&raw, "op");
+    ag_put_lit (&raw, "emit");
+    ag_put_lit (&raw, "type");
+    ag_put_text (&raw, tell->type);
+    ag_put_lit (&raw, "payload");
+    ag_put_value (&raw, tell->payload);
+    int rc = ag_run_find (journal, tell->run, false, &run, err);
+    if (!rc)
+        rc = ag_value_normalise (ag_buf_str (&raw), &ops, err);
+    if (!rc) {
+        struct ag_author user = author (command->house, run, &block);
+        rc = ag_operations_apply (journal, run, ag_buf_str (&ops), &user, &applied, err);
+    }
+    if (!rc) {
+        ag_queues_touch (command->house, run->number);
+        answer_event (command, run, applied.last);
+    }
+    ag_applied_fini (&applied);
+    ag_buf_fini (&raw);
+    ag_buf_fini (&ops);
+    return rc;
+}
+
+//  "evt_042" or "42" that must be a run's tip.
+static int
+check_tip (const struct ag_run *run, struct ag_str expect, struct ag_err *err)
+{
+    uint64_t seq;
+    char tip[AG_EVT_TEXT];
+    if (!expect.p)
+        return 0;
+    if (ag_evt_read (expect, &seq))
+        return ag_fail (err, AG_E_USAGE, "%.*s is no event id", AG_STR_ARG (expect));
+    ag_evt_text (run->head.tip, tip);
+    if (seq != run->head.tip)
+        return ag_fail (err, AG_E_TIP_MOVED, "the tip of %s is %s, not %.*s", run->id, tip,
+                        AG_STR_ARG (expect));
+    return 0;
+}
+
+static void
+answer_applied (struct ag_command *command, const struct ag_run *run,
+                const struct ag_applied *applied)
+{
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "run");
+    ag_put_lit (command->answer, run->id);
+    ag_answer_key (&answer, "first_event");
+    ag_put_evt (command->answer, applied->first);
+    ag_answer_key (&answer, "last_event");
+    ag_put_evt (command->answer, applied->last);
+    ag_answer_key (&answer, "ids");
+    if (applied->ids.n)
+        ag_put_value (command->answer, ag_buf_str (&applied->ids));
+    else
+        ag_put_list (command->answer, 0);
+    ag_answer_end (&answer);
+}
+
+int
+ag_command_apply (struct ag_command *command, struct ag_err *err)
+{
+    const struct ag_msg_apply *apply = &command->msg->apply;
+    ag_journal_t *journal = command->house->journal;
+    struct ag_run *run;
+    struct ag_mint block;
+    struct ag_buf ops = {0};
+    struct ag_applied applied = {0};
+    int rc = ag_run_find (journal, apply->run, false, &run, err);
+    if (!rc)
+        rc = check_tip (run, apply->expect, err);
+    if (!rc)
+        rc = ag_value_normalise (apply->ops, &ops, err);
+    if (!rc) {
+        struct ag_author user = author (command->house, run, &block);
+        rc = ag_operations_apply (journal, run, ag_buf_str (&ops), &user, &applied, err);
+    }
+    if (!rc) {
+        ag_queues_touch (command->house, run->number);
+        answer_applied (command, run, &applied);
+    }
+    ag_applied_fini (&applied);
+    ag_buf_fini (&ops);
+    return rc;
+}
+
+//  A fork's birth from the words of the request.
+static int
+birth_of (const struct ag_msg_fork *fork, struct ag_birth *birth, struct ag_err *err)
+{
+    static const char *const effects[] = {"cache", "live", "replay"};
+    *birth = (struct ag_birth){.kind = AG_FORK, .continue_ids = ag_str_is (fork->ids, "continue")};
+    if (fork->ids.p && !birth->continue_ids && !ag_str_is (fork->ids, "tagged"))
+        return ag_fail (err, AG_E_USAGE, "ids is tagged or continue, not %.*s",
+                        AG_STR_ARG (fork->ids));
+    if (!fork->effects.p)
+        return 0;
+    for (int i = 0; i < 3; i++)
+        if (ag_str_is (fork->effects, effects[i])) {
+            birth->effects = (enum ag_effects)i;
+            return i == 0
+                       ? 0
+                       : ag_fail (err, AG_E_NOT_BUILT, "--effects %s is not built yet", effects[i]);
+        }
+    return ag_fail (err, AG_E_USAGE, "effects is cache, live or replay, not %.*s",
+                    AG_STR_ARG (fork->effects));
+}
+
+//  What the fork starts with: its parent's spec with the changes, or nothing when the parent has none.
+static int
+give_spec (struct ag_command *command, const struct ag_run *parent, uint64_t at,
+           struct ag_run *fork, struct ag_err *err)
+{
+    const struct ag_msg_fork *msg = &command->msg->fork;
+    ag_journal_t *journal = command->house->journal;
+    struct ag_buf known = {0}, spec = {0};
+    uint64_t seq;
+    int rc = ag_note_get (journal, parent, AG_LIT ("spec"), at, &known, &seq, err);
+    if (rc == 0 && (msg->set.p || msg->packs.p))
+        rc = ag_fail (err, AG_E_USAGE, "run %s has no packs to change", parent->id);
+    if (rc <= 0) {
+        ag_buf_fini (&known);
+        return rc;
+    }
+    rc = ag_spec_of_fork (journal, ag_buf_str (&known), msg->set, msg->packs, &spec, err);
+    if (!rc && (msg->set.p || msg->packs.p))
+        rc = ag_spec_announce (journal, fork, ag_buf_str (&spec), msg->set, err);
+    if (!rc)
+        ag_note_put (journal, fork, AG_LIT ("spec"), fork->head.tip, ag_buf_str (&spec));
+    ag_buf_fini (&known);
+    ag_buf_fini (&spec);
+    return rc ? -1 : 1;
+}
+
+//  Units of a fork that has hosts, remembered so that a restart finds them.
+static int
+give_units (struct ag_command *command, struct ag_run *fork, struct ag_err *err)
+{
+    struct ag_house *house = command->house;
+    struct ag_run *fleet;
+    char name[32];
+    bool wanted = !command->msg->fork.no_start;
+    snprintf (name, sizeof name, "fork/%s", fork->id);
+    if (ag_run_get (house->journal, house->fleet_run, &fleet, err))
+        return -1;
+    ag_note_put (house->journal, fleet, ag_str (name), fleet->head.tip, AG_LIT ("\xc3"));
+    if (ag_fleet_adopt (house, fork, wanted, err))
+        return -1;
+    for (uint32_t host = 0; !wanted && host < 2; host++) {
+        struct ag_unit *unit = ag_fleet_unit (house, fork->number, host);
+        if (unit && ag_fleet_want (house, unit, false, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int
+fork_one (struct ag_command *command, struct ag_run *parent, uint64_t at,
+          const struct ag_birth *birth, struct ag_run **fork, struct ag_err *err)
+{
+    const struct ag_msg_fork *msg = &command->msg->fork;
+    uint64_t seq;
+    if (ag_fork (command->house->journal, parent, at, birth, fork, err))
+        return -1;
+    int has_hosts = give_spec (command, parent, at, *fork, err);
+    if (has_hosts < 0)
+        return -1;
+    if (msg->goal.p && append_goal (command, *fork, msg->goal, &seq, err))
+        return -1;
+    return has_hosts ? give_units (command, *fork, err) : 0;
+}
+
+//  Several forks: label-1, label-2, …
+static int
+fork_several (struct ag_command *command, struct ag_run *parent, uint64_t at,
+              struct ag_birth *birth, struct ag_err *err)
+{
+    const struct ag_msg_fork *msg = &command->msg->fork;
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "forks");
+    ag_put_list (command->answer, (uint32_t)msg->count);
+    for (uint64_t i = 1; i <= msg->count; i++) {
+        char label[LABEL_ROOM];
+        struct ag_run *fork;
+        snprintf (label, sizeof label, "%.*s-%llu", AG_STR_ARG (msg->label), (unsigned long long)i);
+        birth->label = msg->label.p ? ag_str (label) : (struct ag_str){0};
+        if (fork_one (command, parent, at, birth, &fork, err))
+            return -1;
+        struct ag_answer one = {.out = command->answer, .at = ag_open_map (command->answer)};
+        put_run (&one, fork, msg->no_start ? "stopped" : "parked");
+        ag_answer_end (&one);
+    }
+    ag_answer_end (&answer);
+    return 0;
+}
+
+int
+ag_command_fork (struct ag_command *command, struct ag_err *err)
+{
+    const struct ag_msg_fork *msg = &command->msg->fork;
+    struct ag_birth birth;
+    struct ag_run *parent, *fork;
+    uint64_t at;
+    if (birth_of (msg, &birth, err) ||
+        ag_point_find (command->house->journal, msg->point, false, &parent, &at, err))
+        return -1;
+    if (parent->number == command->house->fleet_run)
+        return ag_fail (err, AG_E_USAGE, "the fleet's own run cannot be forked");
+    if (msg->count > 1)
+        return fork_several (command, parent, at, &birth, err);
+    birth.label = msg->label;
+    if (fork_one (command, parent, at, &birth, &fork, err))
+        return -1;
+    struct ag_answer answer = ag_command_begin (command);
+    put_run (&answer, fork, msg->no_start ? "stopped" : "parked");
+    ag_answer_end (&answer);
+    return 0;
+}
+
+int
+ag_command_promote (struct ag_command *command, struct ag_err *err)
+{
+    const struct ag_msg_promote *msg = &command->msg->promote;
+    ag_journal_t *journal = command->house->journal;
+    struct ag_run *fork, *parent = NULL;
+    if (ag_run_find (journal, msg->fork, true, &fork, err))
+        return -1;
+    if (fork->parent && ag_run_get (journal, fork->parent, &parent, err))
+        return -1;
+    if (parent && check_tip (parent, msg->expect, err))
+        return -1;
+    ag_plan_t *plan = ag_promote_plan (journal, fork, 0, err);
+    if (!plan)
+        return -1;
+    struct ag_buf shape = {0};
+    struct ag_answer answer = ag_command_begin (command);
+    int rc = 0;
+    bool apply = !msg->dry_run && ag_plan_is_promotable (plan);
+    if (apply)
+        rc = ag_promote_apply (journal, plan, err);
+    if (!rc) {
+        ag_plan_write (plan, msg->dry_run, &shape);
+        ag_command_merge (&answer, ag_buf_str (&shape));
+        ag_answer_end (&answer);
+    }
+    if (!rc && apply)
+        ag_queues_touch (command->house, fork->parent);
+    ag_buf_fini (&shape);
+    ag_plan_destroy (&plan);
+    return rc;
+}
+
+//  A run's units, or a service; each of them is changed.
+typedef int change_fn (struct ag_house *house, struct ag_unit *unit, struct ag_err *err);
+
+static int
+each_unit (struct ag_command *command, struct ag_str name, change_fn *change, bool *running,
+           struct ag_err *err)
+{
+    struct ag_house *house = command->house;
+    struct ag_unit *service = ag_fleet_named (house, name);
+    struct ag_run *run = NULL;
+    if (!service || service->run) {
+        service = NULL;
+        if (ag_run_find (house->journal, name, false, &run, err))
+            return -1;
+    }
+    size_t found = 0;
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
+        if (run ? unit->run != run->number : unit != service)
+            continue;
+        found++;
+        if (change (house, unit, err))
+            return -1;
+        *running = *running || unit->child;
+    }
+    return found ? 0 : ag_fail (err, AG_E_NOT_FOUND, "%.*s has no processes", AG_STR_ARG (name));
+}
+
+static int
+start_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
+{
+    unit->due = true;
+    if (unit->state == AG_UNIT_STOPPED || unit->state == AG_UNIT_FAILED ||
+        unit->state == AG_UNIT_ENDED)
+        ag_unit_move (house, unit, AG_WHAT_IDLE);
+    unit->death_count = 0;
+    if (unit->run)
+        ag_queues_touch (house, unit->run);
+    return unit->wanted ? 0 : ag_fleet_want (house, unit, true, err);
+}
+
+static int
+stop_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
+{
+    if (unit->wanted && ag_fleet_want (house, unit, false, err))
+        return -1;
+    if (unit->child)
+        ag_unit_end (house, unit, AG_END_STOP, 5000);
+    else
+        ag_unit_move (house, unit, AG_WHAT_STOP);
+    return 0;
+}
+
+static int
+restart_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
+{
+    if (unit->child)
+        ag_unit_end (house, unit, AG_END_RESTART, 5000);
+    return unit->child ? 0 : start_unit (house, unit, err);
+}
+
+static int
+answer_unit (struct ag_command *command, struct ag_str name, const char *state)
+{
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "name");
+    ag_put_text (command->answer, name);
+    ag_answer_key (&answer, "state");
+    ag_put_lit (command->answer, state);
+    ag_answer_end (&answer);
+    return 0;
+}
+
+int
+ag_command_start (struct ag_command *command, struct ag_err *err)
+{
+    bool running = false;
+    if (each_unit (command, command->msg->start.run, start_unit, &running, err))
+        return -1;
+    return answer_unit (command, command->msg->start.run, "starting");
+}
+
+//  Answered when it is proved that nothing is left.
+int
+ag_command_stop (struct ag_command *command, struct ag_err *err)
+{
+    bool running = false;
+    if (each_unit (command, command->msg->stop.run, stop_unit, &running, err))
+        return -1;
+    if (running && ag_command_hold (command, 30000))
+        return 0;
+    if (running)
+        return ag_fail (err, AG_E_TIMEOUT, "%.*s has not ended yet",
+                        AG_STR_ARG (command->msg->stop.run));
+    return answer_unit (command, command->msg->stop.run, "stopped");
+}
+
+int
+ag_command_restart (struct ag_command *command, struct ag_err *err)
+{
+    bool running = false;
+    if (each_unit (command, command->msg->restart.run, restart_unit, &running, err))
+        return -1;
+    return answer_unit (command, command->msg->restart.run, "starting");
+}
+
+int
+ag_command_down (struct ag_command *command, struct ag_err *err)
+{
+    (void)err;
+    ag_nursery_down (command->house->nursery);
+    ag_answer_ok (command->answer, command->msg->id);
+    return 0;
+}

@@ -1,0 +1,343 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/commands.h"
+#include "supervisor/fleet.h"
+#include "supervisor/queue.h"
+#include "supervisor/record.h"
+#include "supervisor/state.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TREE_LIMIT = 1000 };
+
+//  The state of a run for people: its units', the busiest first.
+static const char *
+state_of (struct ag_house *house, uint64_t run)
+{
+    static const enum ag_unit_state order[] = {AG_UNIT_FAILED,  AG_UNIT_BUSY,    AG_UNIT_STARTING,
+                                               AG_UNIT_BACKOFF, AG_UNIT_WAITING, AG_UNIT_READY,
+                                               AG_UNIT_PARKED,  AG_UNIT_STOPPED};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+            if (unit->run == run && unit->state == order[i])
+                return ag_unit_state_name (unit->state);
+    return "idle";
+}
+
+static uint64_t
+resident (void)
+{
+    unsigned long pages = 0, all;
+    FILE *file = fopen ("/proc/self/statm", "re");
+    if (file && fscanf (file, "%lu %lu", &all, &pages) != 2)
+        pages = 0;
+    if (file)
+        fclose (file);
+    return (uint64_t)pages * (uint64_t)sysconf (_SC_PAGESIZE);
+}
+
+static void
+put_text_or_null (struct ag_buf *out, const char *text)
+{
+    if (text && text[0])
+        ag_put_lit (out, text);
+    else
+        ag_put_null (out);
+}
+
+//  A monotonic time as wall clock, for people.
+static void
+put_time (struct ag_house *house, struct ag_buf *out, int64_t at_ms)
+{
+    char text[AG_TIME_TEXT];
+    int64_t ago_us = (ag_now_ms() - at_ms) * 1000;
+    ag_time_text ((uint64_t)((int64_t)ag_journal_now (house->journal) - ago_us), text);
+    ag_put_lit (out, text);
+}
+
+static void
+put_walls (const struct ag_unit *unit, struct ag_buf *out)
+{
+    static const char *const names[] = {"uid", "cgroup", "pidns", "netns", "landlock", "seccomp"};
+    size_t list = ag_open_list (out);
+    uint32_t count = 0;
+    for (int layer = 0; layer < AG_LAYERS; layer++) {
+        bool in_force = unit->layers & 1u << layer;
+        if (!in_force && !unit->refused[layer])
+            continue;
+        ag_put_map (out, 3);
+        ag_put_lit (out, "name");
+        ag_put_lit (out, names[layer]);
+        ag_put_lit (out, "in_force");
+        ag_put_bool (out, in_force);
+        ag_put_lit (out, "reason");
+        put_text_or_null (out, in_force ? NULL : strerror (unit->refused[layer]));
+        count++;
+    }
+    ag_close (out, list, count);
+}
+
+static void
+put_unit (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out)
+{
+    struct ag_run *run = NULL;
+    struct ag_err err;
+    if (unit->run && ag_run_get (house->journal, unit->run, &run, &err))
+        run = NULL;
+    struct ag_answer map = {.out = out, .at = ag_open_map (out)};
+    ag_answer_key (&map, "name");
+    ag_put_lit (out, unit->name);
+    ag_answer_key (&map, "run");
+    put_text_or_null (out, run ? run->id : NULL);
+    ag_answer_key (&map, "state");
+    ag_put_lit (out, ag_unit_state_name (unit->state));
+    ag_answer_key (&map, "pid");
+    if (unit->pid)
+        ag_put_uint (out, (uint64_t)unit->pid);
+    else
+        ag_put_null (out);
+    ag_answer_key (&map, "since");
+    put_time (house, out, unit->since_ms);
+    ag_answer_key (&map, "restarts");
+    ag_put_uint (out, unit->restarts);
+    ag_answer_key (&map, "reason");
+    put_text_or_null (out, unit->reason);
+    ag_answer_key (&map, "next_try");
+    if (unit->state == AG_UNIT_BACKOFF)
+        put_time (house, out, unit->next_try_ms);
+    else
+        ag_put_null (out);
+    ag_answer_key (&map, "events");
+    ag_put_uint (out, run ? run->head.tip : 0);
+    ag_answer_key (&map, "queue");
+    ag_put_uint (out, run ? ag_queue_length (house, unit->run) : 0);
+    ag_answer_key (&map, "idle");
+    ag_put_bool (out, !run || ag_queue_idle (house, unit->run));
+    ag_answer_key (&map, "layers");
+    put_walls (unit, out);
+    ag_answer_key (&map, "walls");
+    put_text_or_null (out, unit->walls);
+    ag_answer_end (&map);
+}
+
+static bool
+is_fork (struct ag_house *house, const struct ag_unit *unit)
+{
+    struct ag_run *run;
+    struct ag_err err;
+    return unit->run && !ag_run_get (house->journal, unit->run, &run, &err) && run->parent;
+}
+
+static void
+put_units (struct ag_house *house, bool forks, struct ag_buf *out)
+{
+    size_t list = ag_open_list (out);
+    uint32_t count = 0;
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        if (is_fork (house, unit) == forks) {
+            put_unit (house, unit, out);
+            count++;
+        }
+    ag_close (out, list, count);
+}
+
+int
+ag_command_status (struct ag_command *command, struct ag_err *err)
+{
+    (void)err;
+    struct ag_house *house = command->house;
+    const struct ag_home *home = &house->daemon->home;
+    struct ag_buf *out = command->answer;
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "home");
+    ag_put_lit (out, home->dir);
+    ag_answer_key (&answer, "epoch");
+    ag_put_uint (out, ag_store_epoch (ag_journal_store (house->journal)));
+    ag_answer_key (&answer, "stream");
+    ag_put_uint (out, ag_journal_stream (house->journal));
+    ag_answer_key (&answer, "sockets");
+    ag_put_map (out, 2);
+    ag_put_lit (out, "client");
+    ag_put_textf (out, "ipc://%s", home->client);
+    ag_put_lit (out, "monitor");
+    ag_put_textf (out, "ipc://%s", home->monitor);
+    ag_answer_key (&answer, "supervisor");
+    ag_put_map (out, 2);
+    ag_put_lit (out, "pid");
+    ag_put_uint (out, (uint64_t)getpid());
+    ag_put_lit (out, "rss_bytes");
+    ag_put_uint (out, resident());
+    ag_answer_key (&answer, "agents");
+    put_units (house, false, out);
+    ag_answer_key (&answer, "forks");
+    put_units (house, true, out);
+    ag_answer_end (&answer);
+    return 0;
+}
+
+struct tree {
+    struct ag_house *house;
+    uint64_t limit;
+    uint32_t count;
+    bool more;
+    uint64_t last;
+    struct ag_buf runs;
+};
+
+static bool
+add_run (void *arg, struct ag_run *run)
+{
+    static const char *const kinds[] = {"root", "fork", "trial"};
+    struct tree *tree = arg;
+    char parent[14];
+    if (tree->count >= tree->limit) {
+        tree->more = true;
+        return false;
+    }
+    struct ag_buf *out = &tree->runs;
+    ag_put_map (out, 7);
+    ag_put_lit (out, "run");
+    ag_put_lit (out, run->id);
+    ag_put_lit (out, "label");
+    put_text_or_null (out, run->label);
+    ag_put_lit (out, "parent_run_id");
+    if (run->parent) {
+        ag_base32 (run->parent, parent);
+        ag_put_textf (out, "r%s", parent);
+    } else
+        ag_put_null (out);
+    ag_put_lit (out, "forked_at_event");
+    ag_put_evt (out, run->cut);
+    ag_put_lit (out, "state");
+    ag_put_lit (out, state_of (tree->house, run->number));
+    ag_put_lit (out, "tip");
+    ag_put_evt (out, run->head.tip);
+    ag_put_lit (out, "kind");
+    ag_put_lit (out, kinds[run->kind]);
+    tree->count++;
+    tree->last = run->number;
+    return true;
+}
+
+int
+ag_command_tree (struct ag_command *command, struct ag_err *err)
+{
+    const struct ag_msg_tree *msg = &command->msg->tree;
+    struct tree tree = {.house = command->house, .limit = msg->limit ? msg->limit : TREE_LIMIT};
+    int rc = ag_run_scan (command->house->journal, msg->after, add_run, &tree, err);
+    if (!rc) {
+        struct ag_answer answer = ag_command_begin (command);
+        ag_answer_key (&answer, "runs");
+        ag_put_list (command->answer, tree.count);
+        ag_buf_add_str (command->answer, ag_buf_str (&tree.runs));
+        ag_answer_key (&answer, "more");
+        ag_put_bool (command->answer, tree.more);
+        ag_answer_key (&answer, "after");
+        ag_put_uint (command->answer, tree.last);
+        ag_answer_end (&answer);
+    }
+    ag_buf_fini (&tree.runs);
+    return rc;
+}
+
+//  A run is ended when none of its units may run again by itself.
+static bool
+is_ended (struct ag_house *house, uint64_t run)
+{
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        if (unit->run == run && unit->state != AG_UNIT_STOPPED && unit->state != AG_UNIT_FAILED &&
+            unit->state != AG_UNIT_ENDED)
+            return false;
+    return true;
+}
+
+static int
+wait_state (struct ag_command *command, bool *done, struct ag_buf *runs, uint32_t *count,
+            struct ag_err *err)
+{
+    const struct ag_msg_wait *msg = &command->msg->wait;
+    struct ag_house *house = command->house;
+    struct ag_cursor in = ag_cursor (msg->runs);
+    struct ag_head list, name;
+    struct ag_run *run;
+    *done = true;
+    if (ag_next (&in, &list))
+        return ag_fail (err, AG_E_BAD_MESSAGE, "runs is a list of names");
+    for (*count = 0; *count < list.count; ++*count) {
+        if (ag_next (&in, &name) || name.kind != AG_TEXT)
+            return ag_fail (err, AG_E_BAD_MESSAGE, "runs is a list of names");
+        if (ag_run_find (house->journal, name.s, false, &run, err))
+            return -1;
+        bool ended = is_ended (house, run->number);
+        bool idle = ag_queue_idle (house, run->number);
+        ag_put_map (runs, 2);
+        ag_put_lit (runs, "run");
+        ag_put_lit (runs, run->id);
+        ag_put_lit (runs, "state");
+        ag_put_lit (runs, state_of (house, run->number));
+        bool there =
+            msg->ended ? ended : idle || (ended && strcmp (state_of (house, run->number), "idle"));
+        *done = *done && there;
+    }
+    return 0;
+}
+
+int
+ag_command_wait (struct ag_command *command, struct ag_err *err)
+{
+    struct ag_buf runs = {0};
+    uint32_t count = 0;
+    bool done;
+    int rc = wait_state (command, &done, &runs, &count, err);
+    if (!rc && (done || !ag_command_hold (command, command->msg->wait.wait_ms))) {
+        struct ag_answer answer = ag_command_begin (command);
+        ag_answer_key (&answer, "runs");
+        ag_put_list (command->answer, count);
+        ag_buf_add_str (command->answer, ag_buf_str (&runs));
+        ag_answer_key (&answer, "done");
+        ag_put_bool (command->answer, done);
+        ag_answer_end (&answer);
+    }
+    ag_buf_fini (&runs);
+    return rc;
+}
+
+static struct ag_unit *
+unit_named (struct ag_house *house, struct ag_str name, struct ag_err *err)
+{
+    struct ag_run *run;
+    struct ag_unit *unit = ag_fleet_named (house, name);
+    if (unit)
+        return unit;
+    if (ag_run_find (house->journal, name, false, &run, err))
+        return NULL;
+    unit = ag_fleet_unit (house, run->number, 0);
+    if (!unit)
+        ag_fail (err, AG_E_NOT_FOUND, "%.*s has no processes", AG_STR_ARG (name));
+    return unit;
+}
+
+int
+ag_command_output (struct ag_command *command, struct ag_err *err)
+{
+    const struct ag_msg_output *msg = &command->msg->output;
+    struct ag_unit *unit = unit_named (command->house, msg->run, err);
+    struct ag_buf text = {0};
+    uint64_t next;
+    if (!unit || ag_output_read (unit->output, msg->after, &text, &next, err))
+        return -1;
+    if (text.n || !ag_command_hold (command, msg->wait_ms)) {
+        struct ag_answer answer = ag_command_begin (command);
+        ag_answer_key (&answer, "text");
+        if (ag_utf8 (ag_buf_str (&text)))
+            ag_put_text (command->answer, ag_buf_str (&text));
+        else
+            ag_put_bytes (command->answer, ag_buf_str (&text));
+        ag_answer_key (&answer, "after");
+        ag_put_uint (command->answer, next);
+        ag_answer_end (&answer);
+    }
+    ag_buf_fini (&text);
+    return 0;
+}

@@ -1,0 +1,337 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/commands.h"
+#include "common/log.h"
+#include "common/net.h"
+#include "supervisor/record.h"
+#include "supervisor/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAITING_MAX = 4096, PUBLISH_BYTES = 4 << 20 };
+
+//  A request that waits, with its own copy of the bytes.
+struct waiting {
+    struct ag_buf bytes;
+    struct ag_route route;
+    int64_t until_ms;
+    struct waiting *next;
+};
+
+struct ag_commands {
+    struct waiting *waiting;
+    size_t waiting_count;
+    struct ag_route broker; //  where publications go; id_bytes 0: no broker yet
+    uint64_t monitors;      //  subscriptions it holds
+    uint64_t published;     //  stream number
+};
+
+static const struct {
+    ag_command_fn *handle;
+    bool mutates;
+} table[AG_MSGS] = {
+#define READS(name)   [AG_MSG_##name] = {ag_command_##name, false}
+#define CHANGES(name) [AG_MSG_##name] = {ag_command_##name, true}
+    READS (status),    READS (tree),     CHANGES (create), CHANGES (goal),    CHANGES (tell),
+    CHANGES (apply),   READS (events),   READS (log),      READS (objects),   READS (show),
+    READS (why),       READS (failures), CHANGES (fork),   READS (wait),      READS (diff),
+    CHANGES (promote), CHANGES (start),  CHANGES (stop),   CHANGES (restart), READS (output),
+    READS (verify),    CHANGES (down),
+};
+
+struct ag_commands *
+ag_commands_new (void)
+{
+    return ag_xcalloc (1, sizeof (struct ag_commands));
+}
+
+void
+ag_commands_destroy (struct ag_commands **self_p)
+{
+    struct ag_commands *self = *self_p;
+    if (!self)
+        return;
+    for (struct waiting *one = self->waiting, *next; one; one = next) {
+        next = one->next;
+        ag_buf_fini (&one->bytes);
+        free (one);
+    }
+    free (self);
+    *self_p = NULL;
+}
+
+struct ag_answer
+ag_command_begin (struct ag_command *command)
+{
+    return ag_answer_begin (command->answer, "ok", command->msg->id);
+}
+
+void
+ag_command_merge (struct ag_answer *answer, struct ag_str map)
+{
+    struct ag_cursor in = ag_cursor (map);
+    struct ag_head head;
+    if (ag_next (&in, &head) || head.kind != AG_MAP)
+        return;
+    ag_buf_add (answer->out, in.p, (size_t)(in.end - in.p));
+    answer->pairs += head.count;
+}
+
+bool
+ag_command_hold (struct ag_command *command, uint64_t wait_ms)
+{
+    int64_t now = ag_now_ms();
+    if (!command->until_ms)
+        command->until_ms = now + (int64_t)wait_ms;
+    command->parked = wait_ms && now < command->until_ms;
+    return command->parked;
+}
+
+//  What the request is, whoever asks and with whatever token: equal for a repetition.
+static void
+hash_of (const struct ag_msg *msg, uint8_t hash[AG_HASH])
+{
+    struct ag_msg bare = *msg;
+    struct ag_buf bytes = {0};
+    bare.token = (struct ag_str){0};
+    ag_wire_write (&bare, &bytes);
+    ag_hash (ag_buf_str (&bytes), (struct ag_str){0}, hash);
+    ag_buf_fini (&bytes);
+}
+
+//  1 when this request was answered before (the answer is there), 0, -1.
+static int
+answered_before (struct ag_command *command, const uint8_t hash[AG_HASH], struct ag_err *err)
+{
+    struct ag_request known;
+    struct ag_buf hold = {0};
+    int rc = ag_request_get (command->house->journal, AG_LIT ("operator"), command->msg->id, &hold,
+                             &known, err);
+    if (rc > 0 && memcmp (known.hash, hash, AG_HASH))
+        rc = ag_fail (err, AG_E_REUSED, "request id %.*s stands for another request",
+                      AG_STR_ARG (command->msg->id));
+    if (rc > 0)
+        ag_buf_add_str (command->answer, known.answer);
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+static int
+change (struct ag_command *command, struct ag_err *err)
+{
+    ag_journal_t *journal = command->house->journal;
+    uint8_t hash[AG_HASH];
+    if (!command->msg->id.p)
+        return table[command->msg->type].handle (command, err);
+    hash_of (command->msg, hash);
+    int rc = answered_before (command, hash, err);
+    if (rc)
+        return rc < 0 ? -1 : 0;
+    rc = table[command->msg->type].handle (command, err);
+    if (rc || command->parked)
+        return rc;
+    struct ag_request request = {.time_us = ag_journal_now (journal),
+                                 .answer = ag_buf_str (command->answer)};
+    memcpy (request.hash, hash, AG_HASH);
+    ag_request_put (journal, AG_LIT ("operator"), command->msg->id, &request);
+    return 0;
+}
+
+//  True when the request has been answered; false: it waits.
+static bool
+run (struct ag_command *command)
+{
+    struct ag_house *house = command->house;
+    struct ag_buf answer = {0};
+    struct ag_err err;
+    struct ag_mark mark = ag_journal_mark (house->journal);
+    command->answer = &answer;
+    command->parked = false;
+    bool mutates = table[command->msg->type].mutates;
+    int rc = mutates ? change (command, &err) : table[command->msg->type].handle (command, &err);
+    if (rc) {
+        ag_journal_rollback (house->journal, &mark);
+        ag_buf_clear (&answer);
+        ag_answer_error (&answer, command->msg->id, &err);
+        command->parked = false;
+    }
+    if (!command->parked)
+        ag_outbox_put (house->outbox, &command->route, ag_buf_str (&answer));
+    ag_buf_fini (&answer);
+    return !command->parked;
+}
+
+static void
+refuse (struct ag_house *house, const struct ag_route *route, struct ag_str id,
+        const struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    ag_answer_error (&answer, id, err);
+    ag_outbox_put (house->outbox, route, ag_buf_str (&answer));
+    ag_buf_fini (&answer);
+}
+
+static void
+park (struct ag_house *house, const struct ag_command *command, struct ag_str bytes)
+{
+    struct ag_commands *self = house->commands;
+    struct ag_err err;
+    if (self->waiting_count >= WAITING_MAX) {
+        ag_fail (&err, AG_E_BUSY, "%d requests are waiting already", WAITING_MAX);
+        refuse (house, &command->route, command->msg->id, &err);
+        return;
+    }
+    struct waiting *one = ag_xcalloc (1, sizeof *one);
+    ag_buf_add_str (&one->bytes, bytes);
+    one->route = command->route;
+    one->until_ms = command->until_ms;
+    one->next = self->waiting;
+    self->waiting = one;
+    self->waiting_count++;
+}
+
+void
+ag_commands_wake (struct ag_house *house)
+{
+    struct ag_commands *self = house->commands;
+    struct ag_err err;
+    for (struct waiting **at = &self->waiting; *at;) {
+        struct waiting *one = *at;
+        struct ag_msg msg;
+        struct ag_command command = {
+            .house = house, .msg = &msg, .route = one->route, .until_ms = one->until_ms};
+        if (ag_wire_read (AG_PEER_CLIENT, ag_buf_str (&one->bytes), &msg, &err) || run (&command)) {
+            *at = one->next;
+            self->waiting_count--;
+            ag_buf_fini (&one->bytes);
+            free (one);
+        } else
+            at = &one->next;
+    }
+}
+
+static void
+link_message (struct ag_house *house, const struct ag_route *route, struct ag_str body)
+{
+    struct ag_msg msg;
+    struct ag_err err;
+    if (ag_wire_read (AG_PEER_BROKER, body, &msg, &err)) {
+        ag_log_err (AG_ERROR, &err, "the broker's link");
+        return;
+    }
+    if (!house->commands->broker.id_bytes)
+        ag_log (AG_INFO, "the broker is here");
+    house->commands->broker = *route;
+    house->commands->monitors = msg.link.monitors;
+}
+
+void
+ag_commands_message (struct ag_house *house, struct ag_parts *parts)
+{
+    struct ag_str id = ag_part (parts, 0), handle = ag_part (parts, 1), body = ag_part (parts, 2);
+    struct ag_route route = {
+        .socket = house->broker_socket, .id_bytes = (uint8_t)id.n, .client = true};
+    struct ag_err err;
+    struct ag_msg msg;
+    if (parts->count != 3 || handle.n != 8) {
+        ag_log (AG_ERROR, "the broker sent %zu frames that are no request", parts->count);
+        return;
+    }
+    memcpy (route.id, id.p, id.n);
+    route.handle = ag_be64 (handle.p);
+    if (!route.handle) {
+        link_message (house, &route, body);
+        return;
+    }
+    if (ag_wire_read (AG_PEER_CLIENT, body, &msg, &err)) {
+        refuse (house, &route, (struct ag_str){0}, &err);
+        return;
+    }
+    struct ag_command command = {.house = house, .msg = &msg, .route = route};
+    if (!run (&command))
+        park (house, &command, body);
+}
+
+//  One event to the monitors; bounded in bytes a turn, since a monitor repairs itself from the log.
+struct publication {
+    struct ag_house *house;
+    size_t bytes;
+    struct ag_buf topic, header, body;
+};
+
+static void
+put_header (struct ag_house *house, const struct ag_event *event, const struct ag_run *run,
+            struct ag_buf *out)
+{
+    ag_store_t *store = ag_journal_store (house->journal);
+    ag_put_map (out, event ? 6 : 3);
+    ag_put_lit (out, "store");
+    ag_put_lit (out, ag_store_identity (store));
+    ag_put_lit (out, "epoch");
+    ag_put_uint (out, ag_store_epoch (store));
+    ag_put_lit (out, "stream");
+    ag_put_uint (out, event ? event->stream : ag_journal_stream (house->journal));
+    if (!event)
+        return;
+    ag_put_lit (out, "run");
+    ag_put_lit (out, run->id);
+    ag_put_lit (out, "label");
+    if (run->label[0])
+        ag_put_lit (out, run->label);
+    else
+        ag_put_null (out);
+    ag_put_lit (out, "seq");
+    ag_put_uint (out, event->seq);
+}
+
+static bool
+publish_one (void *arg, const struct ag_event *event)
+{
+    struct publication *publication = arg;
+    struct ag_house *house = publication->house;
+    struct ag_run *run;
+    struct ag_err err;
+    if (ag_run_get (house->journal, event->run, &run, &err)) {
+        ag_log_err (AG_ERROR, &err, "an event is not published");
+        return false;
+    }
+    ag_buf_clear (&publication->topic);
+    ag_buf_clear (&publication->header);
+    ag_buf_clear (&publication->body);
+    ag_buf_text (&publication->topic, "run/%s/%.*s", run->id, AG_STR_ARG (event->type));
+    put_header (house, event, run, &publication->header);
+    ag_event_write (event, run->id, run->label[0] ? run->label : NULL, &publication->body);
+    ag_outbox_publish (house->outbox, &house->commands->broker, ag_buf_str (&publication->topic),
+                       ag_buf_str (&publication->header), ag_buf_str (&publication->body));
+    publication->bytes += publication->body.n;
+    return publication->bytes < PUBLISH_BYTES;
+}
+
+void
+ag_commands_publish (struct ag_house *house)
+{
+    struct ag_commands *self = house->commands;
+    uint64_t stream = ag_journal_stream (house->journal);
+    if (stream == self->published)
+        return;
+    self->published = stream;
+    if (!self->broker.id_bytes || !self->monitors)
+        return;
+    struct publication publication = {.house = house};
+    ag_journal_committed (house->journal, publish_one, &publication);
+    ag_buf_fini (&publication.topic);
+    ag_buf_fini (&publication.header);
+    ag_buf_fini (&publication.body);
+}
+
+void
+ag_commands_beat (struct ag_house *house)
+{
+    struct ag_buf header = {0};
+    if (!house->commands->broker.id_bytes)
+        return;
+    put_header (house, NULL, NULL, &header);
+    ag_outbox_publish (house->outbox, &house->commands->broker, AG_LIT ("beat"),
+                       ag_buf_str (&header), (struct ag_str){"", 0});
+    ag_buf_fini (&header);
+}

@@ -1,0 +1,54 @@
+/*  commands - requests of clients: one row of messages.def, one handler.
+ *
+ *  A handler writes its answer (a whole map) or fails; what it changed is taken back when it fails. A
+ *  mutating request with an id is answered once: its answer is kept with it, in the same batch.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_COMMANDS_H
+#define AG_COMMANDS_H
+#include "common/answer.h"
+#include "common/wire.h"
+#include "supervisor/house.h"
+
+struct ag_command {
+    struct ag_house *house;
+    const struct ag_msg *msg;
+    struct ag_route route; //  who asked
+    struct ag_buf *answer;
+    bool parked;      //  it waits: asked again each turn until it answers
+    int64_t until_ms; //  0: not waiting yet; then when it must answer
+};
+
+//  0: answered, or `command->parked` was set, which is possible only for requests that change nothing.
+typedef int ag_command_fn (struct ag_command *command, struct ag_err *err);
+
+//  One handler for each CLIENT row; a missing one does not link.
+#define CLIENT_ROW(name) ag_command_fn ag_command_##name;
+#define WORKER_ROW(name)
+#define BROKER_ROW(name)
+#define MSG(name, word, from, doc) from##_ROW (name)
+#define FIELD(...)
+#define END(name)
+#include "schemas/messages.def"
+#undef CLIENT_ROW
+#undef WORKER_ROW
+#undef BROKER_ROW
+
+struct ag_commands *ag_commands_new (void);
+void ag_commands_destroy (struct ag_commands **self_p);
+
+//  One message from the broker's socket.
+void ag_commands_message (struct ag_house *house, struct ag_parts *parts);
+//  Ask the waiting ones again: after each commit, and by their time.
+void ag_commands_wake (struct ag_house *house);
+//  Events that were committed, for the monitors; and a beat each second.
+void ag_commands_publish (struct ag_house *house);
+void ag_commands_beat (struct ag_house *house);
+
+//  Answers begin with {do: "ok", id?}.
+struct ag_answer ag_command_begin (struct ag_command *command);
+//  A request that waits at most wait_ms from its first asking: true while it should go on waiting.
+bool ag_command_hold (struct ag_command *command, uint64_t wait_ms);
+//  All pairs of a map become fields of the answer.
+void ag_command_merge (struct ag_answer *answer, struct ag_str map);
+#endif

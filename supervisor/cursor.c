@@ -1,0 +1,382 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/cursor.h"
+#include "supervisor/due.h"
+#include "supervisor/match.h"
+#include "supervisor/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOK_EVENTS = 256 };
+
+//  The numbers of a cursor's note, in the order in which they are written and read.
+#define NUMBERS(N)                                                                                 \
+    N (next, self->next)                                                                           \
+    N (in_hand, self->in_hand)                                                                     \
+    N (due, self->due)                                                                             \
+    N (active, self->active)                                                                       \
+    N (exhausted, self->exhausted)                                                                 \
+    N (open, self->is_open)                                                                        \
+    N (started, self->open.started)                                                                \
+    N (attempt, self->open.attempt)                                                                \
+    N (deaths, self->open.deaths)                                                                  \
+    N (contentions, self->open.contentions)                                                        \
+    N (object, self->open.mint.object)                                                             \
+    N (relation, self->open.mint.relation)
+
+static struct ag_str
+host_note (uint32_t host, char text[16])
+{
+    snprintf (text, 16, "host/%u", host);
+    return ag_str (text);
+}
+
+void
+ag_queue_save (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self)
+{
+    struct ag_buf value = {0};
+    uint32_t count = 0;
+#define N(name, field) count++;
+    NUMBERS (N)
+#undef N
+    ag_put_map (&value, count);
+#define N(name, field)                                                                             \
+    ag_put_lit (&value, #name);                                                                    \
+    ag_put_uint (&value, (uint64_t)(field));
+    NUMBERS (N)
+#undef N
+    ag_note_put (journal, run, AG_LIT ("queue"), run->head.tip, ag_buf_str (&value));
+    ag_buf_fini (&value);
+    self->changed = false;
+}
+
+static int
+read_note (struct ag_queue *self, struct ag_str value, struct ag_err *err)
+{
+    uint64_t number;
+#define N(name, field)                                                                             \
+    if (ag_map_uint (value, #name, &number))                                                       \
+        return ag_fail (err, AG_E_CORRUPT, "the cursor of a run has no " #name);                   \
+    field = number;
+    NUMBERS (N)
+#undef N
+    return 0;
+}
+
+//  The run's spec names its hosts; each may have registered.
+static int
+load_hosts (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, struct ag_err *err)
+{
+    struct ag_str hosts, host;
+    struct ag_buf spec = {0};
+    uint64_t seq, tip = run->head.tip;
+    int rc = ag_note_get (journal, run, AG_LIT ("spec"), tip, &spec, &seq, err);
+    if (rc > 0 && ag_map_get (ag_buf_str (&spec), "hosts", &hosts))
+        rc = ag_fail (err, AG_E_CORRUPT, "the spec of run %s names no hosts", run->id);
+    for (uint32_t i = 0; rc > 0 && i < AG_HOSTS && !ag_list_nth (hosts, i, &host); i++) {
+        char text[16];
+        self->host_count++;
+        if (ag_note_get (journal, run, host_note (i, text), tip, &self->hosts[i].behaviors,
+                         &self->hosts[i].seq, err) < 0)
+            rc = -1;
+    }
+    ag_buf_fini (&spec);
+    return rc < 0 ? -1 : 0;
+}
+
+//  The registration that is in force for an event: the newest before it; before the first, the first.
+static int
+in_force (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint32_t host,
+          uint64_t event, struct ag_buf *hold, struct ag_err *err)
+{
+    char text[16];
+    struct ag_str name = host_note (host, text);
+    uint64_t seq = self->hosts[host].seq;
+    ag_buf_clear (hold);
+    ag_buf_add_str (hold, ag_buf_str (&self->hosts[host].behaviors));
+    while (seq > event) {
+        struct ag_buf earlier = {0};
+        int rc = ag_note_get (journal, run, name, seq - 1, &earlier, &seq, err);
+        if (rc > 0) {
+            ag_buf_clear (hold);
+            ag_buf_add_str (hold, ag_buf_str (&earlier));
+        }
+        ag_buf_fini (&earlier);
+        if (rc <= 0)
+            return rc;
+    }
+    return 0;
+}
+
+//  Put an event in hand: the list of what is due for it, which is the same whenever it is made.
+static int
+take (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
+      const struct ag_event *event, struct ag_err *err)
+{
+    ag_queue_next_event (self);
+    self->next = event->seq;
+    self->in_hand = true;
+    struct ag_buf behaviors = {0};
+    int rc = 0;
+    for (uint32_t host = 0; host < self->host_count && !rc; host++) {
+        rc = in_force (journal, run, self, host, event->seq, &behaviors, err);
+        if (!rc)
+            rc = ag_due_add (journal, run, self, host, ag_buf_str (&behaviors), event, err);
+    }
+    ag_buf_fini (&behaviors);
+    return rc;
+}
+
+static int
+take_seq (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint64_t seq,
+          struct ag_err *err)
+{
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    int rc = ag_journal_read (journal, run, seq, &hold, &event, err);
+    if (!rc)
+        rc = take (journal, run, self, &event, err);
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+struct replay {
+    ag_journal_t *journal;
+    struct ag_run *run;
+    struct ag_queue *queue;
+    struct ag_err *err;
+    int rc;
+};
+
+//  The behaviour that an event says was started counts as done.
+static bool
+follow (void *arg, const struct ag_event *event)
+{
+    struct replay *replay = arg;
+    struct ag_queue *queue = replay->queue;
+    if (ag_str_eq (event->type, ag_type_name (AG_EV_RUNTIME_IDLE))) {
+        ag_queue_next_event (queue);
+        queue->next = event->seq + 1;
+        queue->active = false;
+        return true;
+    }
+    if (!ag_str_eq (event->type, ag_type_name (AG_EV_BEHAVIOR_STARTED)) &&
+        !ag_str_eq (event->type, ag_type_name (AG_EV_RELATION_BEHAVIOR_STARTED)))
+        return true;
+    struct ag_str name = {0}, relation = {0};
+    ag_map_text (event->payload, "behavior", &name);
+    ag_map_text (event->payload, "relation_id", &relation);
+    if (queue->next != event->cause || !queue->in_hand)
+        replay->rc = take_seq (replay->journal, replay->run, queue, event->cause, replay->err);
+    queue->active = true;
+    for (uint32_t i = queue->due; !replay->rc && i < queue->count; i++)
+        if (ag_due_is (queue, i, name, relation))
+            queue->due = i + 1;
+    return !replay->rc;
+}
+
+//  A note from above the cut tells where the parent stood a little earlier; its log tells the rest.
+static int
+catch_up (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint64_t noted,
+          struct ag_err *err)
+{
+    if (self->is_open) {
+        self->due++;
+        ag_queue_clear_open (self);
+    }
+    struct replay replay = {journal, run, self, err, 0};
+    if (ag_journal_scan (journal, run, noted, run->cut, follow, &replay, err))
+        return -1;
+    return replay.rc;
+}
+
+static int
+load_cursor (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, struct ag_err *err)
+{
+    struct ag_buf hold = {0};
+    uint64_t noted = 0;
+    int rc = ag_note_get (journal, run, AG_LIT ("queue"), run->head.tip, &hold, &noted, err);
+    if (rc > 0)
+        rc = read_note (self, ag_buf_str (&hold), err);
+    ag_buf_fini (&hold);
+    uint32_t due = self->due;
+    if (!rc && self->in_hand) {
+        rc = take_seq (journal, run, self, self->next, err);
+        self->due = due;
+    }
+    if (!rc && run->parent && noted <= run->cut)
+        return catch_up (journal, run, self, noted, err);
+    if (!rc && self->is_open) {
+        if (self->due >= self->count)
+            return ag_fail (err, AG_E_CORRUPT, "the open invocation of run %s is of no behavior",
+                            run->id);
+        struct ag_invocation kept = self->open;
+        ag_queue_open_due (run, self);
+        self->open.started = kept.started;
+        self->open.attempt = kept.attempt + 1;
+        self->open.deaths = kept.deaths;
+        self->open.contentions = kept.contentions;
+        self->open.mint.object = kept.mint.object;
+        self->open.mint.relation = kept.mint.relation;
+    }
+    return rc;
+}
+
+struct ag_queue *
+ag_queue_load (ag_journal_t *journal, struct ag_run *run, struct ag_err *err)
+{
+    struct ag_queue *self = ag_xcalloc (1, sizeof *self);
+    self->run = run->number;
+    self->next = 1;
+    if (load_hosts (journal, run, self, err) ||
+        (self->host_count && load_cursor (journal, run, self, err))) {
+        ag_queue_free (self);
+        return NULL;
+    }
+    self->touched = true;
+    return self;
+}
+
+void
+ag_queue_free (struct ag_queue *self)
+{
+    ag_queue_clear_open (self);
+    ag_queue_next_event (self);
+    free (self->list);
+    for (int i = 0; i < AG_HOSTS; i++)
+        ag_buf_fini (&self->hosts[i].behaviors);
+    free (self);
+}
+
+struct look {
+    struct replay replay;
+    uint32_t seen;
+    bool in_hand;
+};
+
+static bool
+look_at (void *arg, const struct ag_event *event)
+{
+    struct look *look = arg;
+    struct ag_queue *queue = look->replay.queue;
+    queue->next = event->seq + 1;
+    queue->changed = true;
+    if (!(event->flags & AG_QUIESCENT) && ag_type_rule (event->type).queued) {
+        queue->active = true;
+        ag_run_touch (look->replay.journal, look->replay.run);
+        look->replay.run->head.used[AG_USED_EVENTS]++;
+        look->replay.rc =
+            take (look->replay.journal, look->replay.run, queue, event, look->replay.err);
+        if (look->replay.rc || queue->count)
+            return false;
+        ag_queue_next_event (queue);
+    }
+    return ++look->seen < LOOK_EVENTS;
+}
+
+int
+ag_queue_look (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, struct ag_err *err)
+{
+    struct look look = {.replay = {journal, run, self, err, 0}};
+    uint64_t tip = run->head.tip;
+    if (ag_journal_scan (journal, run, self->next - 1, tip, look_at, &look, err) || look.replay.rc)
+        return -1;
+    return self->in_hand || self->next <= tip;
+}
+
+void
+ag_queue_next_event (struct ag_queue *self)
+{
+    if (self->in_hand)
+        self->next++;
+    for (uint32_t i = 0; i < self->count; i++) {
+        ag_buf_fini (&self->list[i].behavior);
+        ag_buf_fini (&self->list[i].relation);
+    }
+    self->in_hand = false;
+    self->changed = true;
+    self->due = self->count = 0;
+}
+
+void
+ag_queue_clear_open (struct ag_queue *self)
+{
+    ag_buf_fini (&self->open.behavior);
+    ag_buf_fini (&self->open.relation);
+    ag_buf_fini (&self->open.reads);
+    ag_buf_fini (&self->open.pending.tool);
+    ag_buf_fini (&self->open.pending.args);
+    self->open = (struct ag_invocation){0};
+    self->is_open = false;
+}
+
+void
+ag_queue_open_due (struct ag_run *run, struct ag_queue *self)
+{
+    const struct ag_due *due = &self->list[self->due];
+    ag_queue_clear_open (self);
+    self->is_open = true;
+    self->open = (struct ag_invocation){.run = run->number,
+                                        .event = self->next,
+                                        .host = due->host,
+                                        .attempt = 1,
+                                        .mint = {.object = run->head.minted[AG_MINTED_OBJECT],
+                                                 .relation = run->head.minted[AG_MINTED_RELATION],
+                                                 .mine = true}};
+    ag_buf_add_str (&self->open.behavior, ag_buf_str (&due->behavior));
+    ag_buf_add_str (&self->open.relation, ag_buf_str (&due->relation));
+}
+
+static int
+append_registered (ag_journal_t *journal, struct ag_run *run, uint32_t host,
+                   struct ag_str behaviors, struct ag_str tools, uint64_t *seq, struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    ag_put_map (&payload, 3);
+    ag_put_lit (&payload, "host");
+    ag_put_uint (&payload, host);
+    ag_put_lit (&payload, "behaviors");
+    ag_put_value (&payload, behaviors);
+    ag_put_lit (&payload, "tools");
+    if (tools.p)
+        ag_put_value (&payload, tools);
+    else
+        ag_put_list (&payload, 0);
+    struct ag_draft draft = {.type = ag_type_name (AG_EV_WORKER_REGISTERED),
+                             .payload = ag_buf_str (&payload),
+                             .actor = AG_LIT ("runtime")};
+    int rc = ag_journal_append (journal, run, &draft, seq, err);
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+int
+ag_queue_note_host (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint32_t host,
+                    struct ag_str behaviors, struct ag_str tools, struct ag_err *err)
+{
+    struct ag_buf *kept = &self->hosts[host].behaviors;
+    uint64_t seq;
+    char text[16];
+    if (self->hosts[host].seq && ag_value_equal (ag_buf_str (kept), behaviors))
+        return 0;
+    if (append_registered (journal, run, host, behaviors, tools, &seq, err))
+        return -1;
+    ag_note_put (journal, run, host_note (host, text), seq, behaviors);
+    ag_buf_clear (kept);
+    ag_buf_add_str (kept, behaviors);
+    self->hosts[host].seq = seq;
+    return 0;
+}
+
+void
+ag_queue_usage (const struct ag_run *run, struct ag_buf *out)
+{
+    ag_put_map (out, 3);
+    ag_put_lit (out, "events");
+    ag_put_uint (out, run->head.used[AG_USED_EVENTS]);
+    ag_put_lit (out, "behavior_calls");
+    ag_put_uint (out, run->head.used[AG_USED_CALLS]);
+    ag_put_lit (out, "tool_calls");
+    ag_put_uint (out, run->head.used[AG_USED_TOOLS]);
+}

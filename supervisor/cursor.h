@@ -1,0 +1,62 @@
+/*  cursor - where one run's queue stands: in memory, as a note of the run, and as its log tells.
+ *
+ *  The floor below queue.c: reads and writes the journal, knows no process and no session.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_CURSOR_H
+#define AG_CURSOR_H
+#include "supervisor/queue.h"
+#include <uthash.h>
+
+enum { AG_HOSTS = 2 };
+
+//  One behaviour that is due for the event in hand; of a relation behaviour, for one relation.
+struct ag_due {
+    uint32_t host;
+    struct ag_buf behavior; //  its element of the registration in force
+    struct ag_buf relation; //  id; empty for a function behaviour
+};
+
+struct ag_queue {
+    uint64_t run;
+    uint64_t next;  //  event in hand, or the next one to look at
+    bool in_hand;   //  its behaviours are in the list, `due` is the next of them
+    bool active;    //  something was looked at since the last runtime.idle
+    bool exhausted; //  a budget is used up
+    bool changed;   //  since it was saved
+    bool touched;   //  there may be something to do
+    uint32_t due, count;
+    struct ag_due *list;
+    struct {
+        uint64_t seq; //  of worker.registered; 0: never
+        struct ag_buf behaviors;
+    } hosts[AG_HOSTS];
+    uint32_t host_count; //  0: the run has none
+    bool is_open;
+    struct ag_invocation open;
+    UT_hash_handle hh;
+};
+
+//  Read where it stands. In a fork that is where the parent's stood at the cut; an invocation that was open
+//  there counts as done.
+struct ag_queue *ag_queue_load (ag_journal_t *journal, struct ag_run *run, struct ag_err *err);
+void ag_queue_free (struct ag_queue *self);
+void ag_queue_save (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self);
+
+//  Look at events from `next` on, a bounded number: 1 when one is in hand or there are more to look at, 0
+//  at the end, -1.
+int ag_queue_look (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
+                   struct ag_err *err);
+//  The due behaviour becomes the open invocation, with the run's present counters.
+void ag_queue_open_due (struct ag_run *run, struct ag_queue *self);
+void ag_queue_clear_open (struct ag_queue *self);
+//  The event in hand is finished.
+void ag_queue_next_event (struct ag_queue *self);
+
+//  Append worker.registered and keep the list, unless it is the one in force.
+int ag_queue_note_host (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
+                        uint32_t host, struct ag_str behaviors, struct ag_str tools,
+                        struct ag_err *err);
+//  What a run has used, as a map.
+void ag_queue_usage (const struct ag_run *run, struct ag_buf *out);
+#endif

@@ -1,0 +1,249 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/core_test.h"
+#include "supervisor/cursor.h"
+#include "supervisor/record.h"
+
+#define BEHAVIORS                                                                                  \
+    "[{\"name\":\"first\",\"on\":[\"job\"]},{\"name\":\"second\",\"on\":[\"job\",\"other\"],"      \
+    "\"where\":{\"a.b\":1}}]"
+
+static struct ag_str
+value (struct core *core, const char *json, struct ag_buf *out)
+{
+    ag_buf_clear (out);
+    must (core, ag_json_read (ag_str (json), out, &core->err));
+    return ag_buf_str (out);
+}
+
+static uint64_t
+append (struct core *core, struct ag_run *run, const char *type, const char *payload,
+        uint64_t cause)
+{
+    struct ag_buf hold = {0};
+    uint64_t seq;
+    struct ag_draft draft = {
+        .type = ag_str (type), .payload = value (core, payload, &hold), .cause = cause};
+    must (core, ag_journal_append (core->journal, run, &draft, &seq, &core->err));
+    ag_buf_fini (&hold);
+    return seq;
+}
+
+//  A run with one script host, registered with BEHAVIORS at event 1.
+static struct ag_run *
+run_with_host (struct core *core)
+{
+    struct ag_birth birth = {0};
+    struct ag_run *run;
+    struct ag_buf hold = {0};
+    must (core, ag_run_create (core->journal, &birth, &run, &core->err));
+    ag_note_put (core->journal, run, AG_LIT ("spec"), 0,
+                 value (core, "{\"hosts\":[{\"kind\":\"script\"}]}", &hold));
+    struct ag_queue *queue = ag_queue_load (core->journal, run, &core->err);
+    assert_non_null (queue);
+    must (core, ag_queue_note_host (core->journal, run, queue, 0, value (core, BEHAVIORS, &hold),
+                                    (struct ag_str){0}, &core->err));
+    ag_queue_save (core->journal, run, queue);
+    ag_queue_free (queue);
+    ag_buf_fini (&hold);
+    return run;
+}
+
+static struct ag_queue *
+load (struct core *core, struct ag_run *run)
+{
+    struct ag_queue *queue = ag_queue_load (core->journal, run, &core->err);
+    if (!queue)
+        fail_msg ("%s", core->err.text);
+    return queue;
+}
+
+//  Look until something is in hand or the end is reached.
+static bool
+look (struct core *core, struct ag_run *run, struct ag_queue *queue)
+{
+    int more = 1;
+    while (more > 0 && !queue->in_hand)
+        more = ag_queue_look (core->journal, run, queue, &core->err);
+    assert_true (more >= 0);
+    return queue->in_hand;
+}
+
+static const char *
+name_of (struct ag_queue *queue, uint32_t i)
+{
+    static char text[64];
+    struct ag_str name = {0};
+    ag_map_text (ag_buf_str (&queue->list[i].behavior), "name", &name);
+    snprintf (text, sizeof text, "%.*s", AG_STR_ARG (name));
+    return text;
+}
+
+static void
+an_event_is_due_to_the_behaviours_that_want_it_in_their_order (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core);
+    append (core, run, "noise", "{}", 0);
+    uint64_t job = append (core, run, "job", "{\"a\":{\"b\":1.0}}", 0);
+    struct ag_queue *queue = load (core, run);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->next, job);
+    assert_int_equal (queue->count, 2);
+    assert_string_equal (name_of (queue, 0), "first");
+    assert_string_equal (name_of (queue, 1), "second");
+    ag_queue_next_event (queue);
+    assert_false (look (core, run, queue));
+    assert_true (queue->active);
+    ag_queue_free (queue);
+}
+
+static void
+where_compares_values_and_a_missing_path_is_no_match (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core);
+    append (core, run, "other", "{\"a\":{\"b\":true}}", 0);
+    append (core, run, "other", "{}", 0);
+    uint64_t match = append (core, run, "other", "{\"a\":{\"b\":1}}", 0);
+    struct ag_queue *queue = load (core, run);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->next, match);
+    ag_queue_free (queue);
+}
+
+static void
+a_quiescent_event_is_never_due (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core);
+    struct ag_draft draft = {
+        .type = AG_LIT ("job"), .payload = AG_LIT ("\x80"), .flags = AG_QUIESCENT};
+    uint64_t seq;
+    must (core, ag_journal_append (core->journal, run, &draft, &seq, &core->err));
+    struct ag_queue *queue = load (core, run);
+    assert_false (look (core, run, queue));
+    ag_queue_free (queue);
+}
+
+//  The open invocation comes back with its counters, its deaths and a higher attempt.
+static void
+a_restart_goes_on_with_the_invocation_that_was_open (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core);
+    uint64_t job = append (core, run, "job", "{\"a\":{\"b\":1}}", 0);
+    struct ag_queue *queue = load (core, run);
+    assert_true (look (core, run, queue));
+    queue->due = 1;
+    ag_queue_open_due (run, queue);
+    queue->open.started = append (core, run, "behavior.started", "{\"behavior\":\"second\"}", job);
+    queue->open.deaths = 2;
+    queue->open.mint.object = 41;
+    ag_queue_save (core->journal, run, queue);
+    ag_queue_free (queue);
+    uint64_t number = run->number;
+    must (core, ag_journal_commit (core->journal, &core->err));
+
+    must (core, ag_run_get (core->journal, number, &run, &core->err));
+    queue = load (core, run);
+    assert_true (queue->is_open);
+    assert_int_equal (queue->open.event, job);
+    assert_int_equal (queue->due, 1);
+    assert_int_equal (queue->open.attempt, 2);
+    assert_int_equal (queue->open.deaths, 2);
+    assert_int_equal (queue->open.mint.object, 41);
+    assert_true (queue->open.mint.mine);
+    ag_queue_free (queue);
+}
+
+//  The last note lies before all cuts: the log tells the rest. What was open at the cut counts as done; what
+//  was still due is due in the fork.
+static void
+a_fork_stands_where_its_parent_stood_at_the_cut (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core), *fork;
+    struct ag_birth birth = {.kind = AG_FORK};
+    uint64_t job = append (core, run, "job", "{\"a\":{\"b\":1}}", 0);
+    uint64_t started = append (core, run, "behavior.started", "{\"behavior\":\"first\"}", job);
+    uint64_t done = append (core, run, "behavior.completed", "{\"behavior\":\"first\"}", job);
+    uint64_t idle = append (core, run, "runtime.idle", "{}", 0);
+    uint64_t late = append (core, run, "job", "{}", 0);
+    const struct {
+        uint64_t at, next;
+        uint32_t due;
+        bool found;
+    } cases[] = {{job, job, 0, true},
+                 {started, job, 1, true},
+                 {done, job, 1, true},
+                 {idle, 0, 0, false},
+                 {late, late, 0, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        must (core, ag_fork (core->journal, run, cases[i].at, &birth, &fork, &core->err));
+        struct ag_queue *queue = load (core, fork);
+        bool found = look (core, fork, queue);
+        assert_int_equal (found, cases[i].found);
+        if (found) {
+            assert_int_equal (queue->next, cases[i].next);
+            assert_int_equal (queue->due, cases[i].due);
+        }
+        ag_queue_free (queue);
+    }
+}
+
+static void
+the_same_registration_again_is_not_news (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core);
+    struct ag_buf hold = {0};
+    uint64_t tip = run->head.tip;
+    struct ag_queue *queue = load (core, run);
+    must (core, ag_queue_note_host (core->journal, run, queue, 0, value (core, BEHAVIORS, &hold),
+                                    (struct ag_str){0}, &core->err));
+    assert_int_equal (run->head.tip, tip);
+    must (core, ag_queue_note_host (core->journal, run, queue, 0, value (core, "[]", &hold),
+                                    (struct ag_str){0}, &core->err));
+    assert_int_equal (run->head.tip, tip + 1);
+    ag_queue_free (queue);
+    ag_buf_fini (&hold);
+}
+
+//  An event is judged by what was registered before it, whatever came later.
+static void
+a_new_registration_is_valid_for_later_events_only (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core);
+    struct ag_buf hold = {0};
+    uint64_t before = append (core, run, "job", "{}", 0);
+    struct ag_queue *queue = load (core, run);
+    must (core, ag_queue_note_host (core->journal, run, queue, 0,
+                                    value (core, "[{\"name\":\"new\",\"on\":[\"job\"]}]", &hold),
+                                    (struct ag_str){0}, &core->err));
+    uint64_t after = append (core, run, "job", "{}", 0);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->next, before);
+    assert_string_equal (name_of (queue, 0), "first");
+    ag_queue_next_event (queue);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->next, after);
+    assert_string_equal (name_of (queue, 0), "new");
+    ag_queue_free (queue);
+    ag_buf_fini (&hold);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        core_test (an_event_is_due_to_the_behaviours_that_want_it_in_their_order),
+        core_test (where_compares_values_and_a_missing_path_is_no_match),
+        core_test (a_quiescent_event_is_never_due),
+        core_test (a_restart_goes_on_with_the_invocation_that_was_open),
+        core_test (a_fork_stands_where_its_parent_stood_at_the_cut),
+        core_test (the_same_registration_again_is_not_news),
+        core_test (a_new_registration_is_valid_for_later_events_only),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

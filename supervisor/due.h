@@ -1,0 +1,19 @@
+/*  due - which behaviours an event is due to, in registration order.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_DUE_H
+#define AG_DUE_H
+#include "supervisor/cursor.h"
+
+enum { AG_DUE_MAX = 10000 }; //  invocations that one event may cause
+
+//  Add to the queue's list what of these behaviours wants the event. A relation behaviour is due once for
+//  each relation of its type, as the graph was at the event, that starts or ends at an object which any
+//  text of the payload names; in order of the ids. AG_E_TOO_LARGE over AG_DUE_MAX.
+int ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, uint32_t host,
+                struct ag_str behaviors, const struct ag_event *event, struct ag_err *err);
+
+//  Is entry i the behaviour of this name, for this relation (p NULL: none)?
+bool ag_due_is (const struct ag_queue *queue, uint32_t i, struct ag_str name,
+                struct ag_str relation);
+#endif

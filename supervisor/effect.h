@@ -1,0 +1,19 @@
+/*  effect - what leaves a run: asked for, done, recorded, served from the record.
+ *
+ *  See docs/design/queue.md. The record answers an invocation that runs again after a crash, and a fork
+ *  that asks what its ancestors asked.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_EFFECT_H
+#define AG_EFFECT_H
+#include "common/wire.h"
+#include "supervisor/queue.h"
+
+//  Answers `result {output | error}`, `go`, or `refused {code, message}`.
+int ag_effect_ask (struct ag_house *house, struct ag_invocation *invocation,
+                   const struct ag_msg_effect *effect, struct ag_buf *answer, struct ag_err *err);
+//  Records what the effect gave; answers ok {output | error}.
+int ag_effect_outcome (struct ag_house *house, struct ag_invocation *invocation,
+                       const struct ag_msg_outcome *outcome, struct ag_buf *answer,
+                       struct ag_err *err);
+#endif

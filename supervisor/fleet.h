@@ -1,0 +1,114 @@
+/*  fleet - the units that are wanted, and their processes.
+ *
+ *  A unit is one host of a run or one service: at most one process at a time. States and their moves stand
+ *  in states.def. Everything that happens to a unit is an event of the fleet's own run.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_FLEET_H
+#define AG_FLEET_H
+#include "supervisor/house.h"
+#include "supervisor/output.h"
+#include "supervisor/workers.h"
+
+enum ag_unit_state {
+#define STATE(NAME, name, doc) AG_UNIT_##NAME,
+#define MOVE(state, what, next)
+#include "schemas/states.def"
+    AG_UNIT_STATES
+};
+const char *ag_unit_state_name (enum ag_unit_state state);
+
+enum ag_unit_what {
+    AG_WHAT_START,
+    AG_WHAT_HELLO,
+    AG_WHAT_TAKE,
+    AG_WHAT_GIVE,
+    AG_WHAT_IDLE,
+    AG_WHAT_WAIT,
+    AG_WHAT_DIED,
+    AG_WHAT_GIVE_UP,
+    AG_WHAT_STOP,
+    AG_WHAT_END
+};
+
+//  Why the house ends a process; END_NONE: it did not, so its end is a death.
+enum ag_ending { AG_END_NONE, AG_END_IDLE, AG_END_STOP, AG_END_RESTART, AG_END_DOWN, AG_END_HOUSE };
+
+enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200 };
+
+struct ag_unit {
+    char
+        name[AG_UNIT_NAME]; //  agent, label or run id, ".program" for a second host; or the service
+    uint64_t run;           //  0: a service
+    uint32_t host;
+    enum ag_unit_state state;
+    bool wanted, due;
+    char nonce[AG_NONCE]; //  of the live process; empty: none
+    uint64_t child;       //  id at the nursery; 0: none
+    int32_t pid;
+    uint32_t uid, layers;
+    int32_t refused[AG_LAYERS];
+    enum ag_ending ending;
+    char walls[160]; //  what the worker itself said it has in force
+    char reason[AG_UNIT_REASON];
+    int64_t since_ms, next_try_ms;
+    int64_t deaths[AG_UNIT_DEATHS]; //  monotonic times of the last ones
+    uint32_t death_count, restarts, delay_ms;
+    struct ag_session *session;
+    ag_output_t *output;
+    struct ag_buf spec; //  the run's spec, or the service's configuration
+    int32_t exit_code, signal;
+    char dir[128]; //  its private directory; empty: none
+    struct ag_unit *next;
+};
+
+struct ag_fleet *ag_fleet_new (struct ag_house *house);
+void ag_fleet_destroy (struct ag_fleet **self_p);
+
+//  Read or append fleet.configured, make the runs of agents that have none, bring the units up.
+//  path NULL: the configuration that was in force.
+int ag_fleet_begin (struct ag_house *house, const char *path, struct ag_err *err);
+//  Units of a run that has a spec (made when missing); the run's queue is touched.
+int ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct ag_err *err);
+
+struct ag_unit *ag_fleet_unit (struct ag_house *house, uint64_t run, uint32_t host);
+struct ag_unit *ag_fleet_named (struct ag_house *house, struct ag_str name);
+struct ag_unit *ag_fleet_by_nonce (struct ag_house *house, struct ag_str nonce);
+struct ag_unit *ag_fleet_first (struct ag_house *house);
+
+//  There is something for this unit to do: its process is started if it may.
+void ag_fleet_due (struct ag_house *house, uint64_t run, uint32_t host);
+//  Move the state by the table.
+void ag_unit_move (struct ag_house *house, struct ag_unit *unit, enum ag_unit_what what);
+//  It said hello, or its readiness check passed.
+void ag_unit_is_ready (struct ag_house *house, struct ag_unit *unit);
+//  End a unit's process on purpose. grace_ms 0: at once.
+void ag_unit_end (struct ag_house *house, struct ag_unit *unit, enum ag_ending why,
+                  uint32_t grace_ms);
+//  End it because of something it did or could not do: counts as a death.
+void ag_unit_kill (struct ag_house *house, struct ag_unit *unit, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
+
+//  An operator's wish, kept over restarts of everything.
+int ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct ag_err *err);
+
+//  Is the process pid the root of a tree, or somewhere in it?
+bool ag_fleet_is_inside (int32_t pid, int32_t root);
+
+//  What the nursery says; true while there may be more.
+bool ag_fleet_nursery (void *house);
+//  Starts that are due, back-offs that ran out, idle processes; once a turn and each second.
+void ag_fleet_tick (struct ag_house *house);
+
+//  Processes that ended, whose end is on disk now: the nursery may forget them.
+void ag_fleet_committed (struct ag_house *house);
+//  Everything is to end, and has ended.
+void ag_fleet_down (struct ag_house *house);
+bool ag_fleet_is_down (struct ag_house *house);
+
+//  Settings of a unit's run, from its spec: a number of `nets` or `restart` (0: no limit).
+uint64_t ag_unit_net (const struct ag_unit *unit, const char *key);
+uint32_t ag_unit_attempts (const struct ag_unit *unit);
+//  The uids that workers of a house of root may have.
+void ag_fleet_uids (struct ag_house *house, uint64_t *first, uint64_t *last);
+#endif

@@ -1,0 +1,209 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/hears.h"
+#include "common/log.h"
+#include "supervisor/fleet.h"
+#include "supervisor/match.h"
+#include "supervisor/queue.h"
+#include "supervisor/record.h"
+#include "supervisor/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DELIVER_EVENTS = 2000, OBJECT_BYTES = 256 << 10, HEARS_MAX = 64 };
+
+//  One hearer and one run it hears.
+struct link {
+    struct ag_house *house;
+    struct ag_run *hearer, *source;
+    struct ag_str hears; //  the hearer's list [{from, on}]
+    struct ag_str from;  //  name of the source
+    uint64_t heard;
+    uint32_t seen;
+    bool any;
+    struct ag_err *err;
+    int rc;
+};
+
+static bool
+wants (const struct link *link, struct ag_str type)
+{
+    struct ag_str one, from, on;
+    for (uint32_t i = 0; !ag_list_nth (link->hears, i, &one); i++)
+        if (!ag_map_text (one, "from", &from) && ag_str_eq (from, link->from) &&
+            !ag_map_text (one, "on", &on) && ag_str_eq (on, type))
+            return true;
+    return false;
+}
+
+//  What a promote's block created or patched, since a worker cannot read another run.
+static void
+put_block (struct link *link, const struct ag_event *marker, struct ag_buf *out)
+{
+    static const char *const lists[] = {"objects_created", "objects_patched"};
+    size_t list = ag_open_list (out), start = out->n;
+    uint32_t count = 0;
+    bool truncated = false;
+    struct ag_entity entity = {0};
+    for (int i = 0; i < 2; i++) {
+        struct ag_str ids, id;
+        if (ag_map_get (marker->payload, lists[i], &ids))
+            continue;
+        for (uint32_t n = 0; !ag_list_nth (ids, n, &id); n++) {
+            struct ag_head head;
+            struct ag_cursor in = ag_cursor (id);
+            truncated = out->n - start > OBJECT_BYTES;
+            if (truncated || ag_next (&in, &head) ||
+                ag_state_get (link->house->journal, link->source, AG_OBJECT, head.s, AG_NOW,
+                              &entity, link->err) <= 0)
+                break;
+            ag_put_map (out, 3);
+            ag_put_lit (out, "id");
+            ag_put_text (out, entity.id);
+            ag_put_lit (out, "type");
+            ag_put_text (out, entity.type);
+            ag_put_lit (out, "data");
+            ag_put_value (out, entity.data);
+            count++;
+        }
+    }
+    ag_close (out, list, count);
+    ag_put_lit (out, "truncated");
+    ag_put_bool (out, truncated);
+    ag_entity_fini (&entity);
+}
+
+//  The payload of the event; of a promote with its block.
+static void
+put_data (struct link *link, const struct ag_event *event, struct ag_buf *out)
+{
+    struct ag_cursor in = ag_cursor (event->payload);
+    struct ag_head head;
+    if (!ag_str_eq (event->type, ag_type_name (AG_EV_PROMOTE_APPLIED)) || ag_next (&in, &head)) {
+        ag_put_value (out, event->payload);
+        return;
+    }
+    ag_put_map (out, head.count + 2);
+    ag_buf_add (out, in.p, (size_t)(in.end - in.p));
+    ag_put_lit (out, "objects");
+    put_block (link, event, out);
+}
+
+static int
+tell (struct link *link, const struct ag_event *event)
+{
+    struct ag_buf raw = {0}, payload = {0};
+    uint64_t seq;
+    ag_put_map (&raw, 4);
+    ag_put_lit (&raw, "from_run");
+    ag_put_lit (&raw, link->source->id);
+    ag_put_lit (&raw, "event_id");
+    ag_put_evt (&raw, event->seq);
+    ag_put_lit (&raw, "type");
+    ag_put_text (&raw, event->type);
+    ag_put_lit (&raw, "data");
+    put_data (link, event, &raw);
+    int rc = ag_value_normalise (ag_buf_str (&raw), &payload, link->err);
+    struct ag_draft draft = {.type = ag_type_name (AG_EV_MESSAGE_RECEIVED),
+                             .payload = ag_buf_str (&payload),
+                             .actor = AG_LIT ("runtime")};
+    if (!rc)
+        rc = ag_journal_append (link->house->journal, link->hearer, &draft, &seq, link->err);
+    ag_buf_fini (&raw);
+    ag_buf_fini (&payload);
+    if (!rc)
+        ag_queues_touch (link->house, link->hearer->number);
+    return rc;
+}
+
+//  Events to be told are gathered first: reading may not write.
+struct gathered {
+    struct link *link;
+    uint64_t seqs[DELIVER_EVENTS];
+    uint32_t count;
+};
+
+static bool
+gather (void *arg, const struct ag_event *event)
+{
+    struct gathered *gathered = arg;
+    struct link *link = gathered->link;
+    link->heard = event->seq;
+    if (wants (link, event->type))
+        gathered->seqs[gathered->count++] = event->seq;
+    return ++link->seen < DELIVER_EVENTS;
+}
+
+static int
+deliver (struct link *link)
+{
+    ag_journal_t *journal = link->house->journal;
+    struct gathered gathered = {.link = link};
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    char name[32];
+    snprintf (name, sizeof name, "heard/%s", link->source->id);
+    if (ag_count_get (journal, link->hearer->number, ag_str (name), &link->heard, link->err) < 0)
+        return -1;
+    if (link->heard >= link->source->head.tip)
+        return 0;
+    int rc = ag_journal_scan (journal, link->source, link->heard, link->source->head.tip, gather,
+                              &gathered, link->err);
+    for (uint32_t i = 0; i < gathered.count && !rc; i++) {
+        rc = ag_journal_read (journal, link->source, gathered.seqs[i], &hold, &event, link->err);
+        if (!rc)
+            rc = tell (link, &event);
+    }
+    ag_buf_fini (&hold);
+    if (!rc)
+        ag_count_put (journal, link->hearer->number, ag_str (name), link->heard);
+    return rc;
+}
+
+//  Each source once, whatever the number of its types that are heard.
+static bool
+named_before (struct ag_str hears, uint32_t n, struct ag_str from)
+{
+    struct ag_str one, other;
+    for (uint32_t i = 0; i < n && !ag_list_nth (hears, i, &one); i++)
+        if (!ag_map_text (one, "from", &other) && ag_str_eq (other, from))
+            return true;
+    return false;
+}
+
+static int
+deliver_to (struct ag_house *house, const struct ag_unit *unit, struct ag_err *err)
+{
+    struct link link = {.house = house, .err = err};
+    struct ag_str one;
+    if (ag_map_get (ag_buf_str (&unit->spec), "hears", &link.hears))
+        return 0;
+    if (ag_run_get (house->journal, unit->run, &link.hearer, err))
+        return -1;
+    if (link.hearer->parent) //  a fork hears nothing
+        return 0;
+    for (uint32_t i = 0; i < HEARS_MAX && !ag_list_nth (link.hears, i, &one); i++) {
+        if (ag_map_text (one, "from", &link.from) || named_before (link.hears, i, link.from))
+            continue;
+        link.seen = 0;
+        link.heard = 0;
+        if (ag_run_find (house->journal, link.from, true, &link.source, err) || deliver (&link))
+            return -1;
+    }
+    return 0;
+}
+
+void
+ag_hears_deliver (struct ag_house *house)
+{
+    struct ag_err err;
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
+        if (!unit->run || unit->host)
+            continue;
+        struct ag_mark mark = ag_journal_mark (house->journal);
+        if (deliver_to (house, unit, &err)) {
+            ag_journal_rollback (house->journal, &mark);
+            ag_log_err (AG_ERROR, &err, "a message was not delivered");
+        }
+    }
+}

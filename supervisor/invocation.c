@@ -1,0 +1,380 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/invocation.h"
+#include "common/answer.h"
+#include "supervisor/cursor.h"
+#include "supervisor/fleet.h"
+#include "supervisor/invoke.h"
+#include "supervisor/reads.h"
+
+#include <string.h>
+
+static struct ag_str
+name_of (const struct ag_invocation *self)
+{
+    struct ag_str name = {0};
+    ag_map_text (ag_buf_str (&self->behavior), "name", &name);
+    return name;
+}
+
+//  Append an event of the house about the invocation: actor runtime, caused by the trigger.
+static int
+append (struct ag_house *house, const struct ag_invocation *self, enum ag_type type,
+        const struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
+{
+    struct ag_run *run;
+    struct ag_draft draft = {.type = ag_type_name (type),
+                             .payload = ag_buf_str (payload),
+                             .actor = AG_LIT ("runtime"),
+                             .cause = self->event};
+    if (ag_run_get (house->journal, self->run, &run, err))
+        return -1;
+    return ag_journal_append (house->journal, run, &draft, seq, err);
+}
+
+//  {behavior, event_id, …} with more fields to come; the caller closes it with its count.
+static size_t
+open_payload (const struct ag_invocation *self, struct ag_buf *out)
+{
+    size_t map = ag_open_map (out);
+    ag_put_lit (out, "behavior");
+    ag_put_text (out, name_of (self));
+    ag_put_lit (out, "event_id");
+    ag_put_evt (out, self->event);
+    return map;
+}
+
+static int
+append_started (struct ag_house *house, struct ag_invocation *self, const struct ag_event *event,
+                struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    struct ag_str type = {0}, object = {0};
+    bool relation = !ag_map_text (ag_buf_str (&self->behavior), "relation_type", &type);
+    size_t map = open_payload (self, &payload);
+    ag_put_lit (&payload, "triggering_event_type");
+    ag_put_text (&payload, event->type);
+    ag_put_lit (&payload, relation ? "relation_type" : "triggering_object_id");
+    if (relation)
+        ag_put_text (&payload, type);
+    else if (!ag_map_text (event->payload, "id", &object))
+        ag_put_text (&payload, object);
+    else
+        ag_put_null (&payload);
+    ag_put_lit (&payload, "attempt");
+    ag_put_uint (&payload, self->attempt);
+    if (relation) {
+        ag_put_lit (&payload, "relation_id");
+        ag_put_text (&payload, ag_buf_str (&self->relation));
+    }
+    ag_close (&payload, map, relation ? 6 : 5);
+    int rc =
+        append (house, self, relation ? AG_EV_RELATION_BEHAVIOR_STARTED : AG_EV_BEHAVIOR_STARTED,
+                &payload, &self->started, err);
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+int
+ag_invocation_begin (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
+                     struct ag_err *err)
+{
+    struct ag_run *run;
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    int rc = ag_run_get (house->journal, self->run, &run, err);
+    if (!rc)
+        rc = ag_journal_read (house->journal, run, self->event, &hold, &event, err);
+    if (!rc)
+        rc = append_started (house, self, &event, err);
+    if (!rc) {
+        ag_run_touch (house->journal, run);
+        run->head.used[AG_USED_CALLS]++;
+        self->at = self->started;
+        rc = ag_invoke_write (house->journal, run, self, &event, answer, err);
+    }
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+//  behavior.failed closes it.
+struct failure {
+    struct ag_str type, message, traceback, reason; //  p NULL: left out
+};
+
+static void
+put_part (struct ag_buf *out, uint32_t *fields, const char *key, struct ag_str text)
+{
+    if (!text.p)
+        return;
+    ag_put_lit (out, key);
+    ag_put_text (out, text);
+    ++*fields;
+}
+
+static int
+close_failed (struct ag_house *house, struct ag_invocation *self, const struct failure *failure,
+              struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    uint32_t fields = 2;
+    uint64_t seq;
+    size_t map = open_payload (self, &payload);
+    put_part (&payload, &fields, "exception_type", failure->type);
+    put_part (&payload, &fields, "message", failure->message);
+    put_part (&payload, &fields, "traceback", failure->traceback);
+    put_part (&payload, &fields, "reason", failure->reason);
+    ag_close (&payload, map, fields);
+    int rc = append (house, self, AG_EV_BEHAVIOR_FAILED, &payload, &seq, err);
+    ag_buf_fini (&payload);
+    if (!rc)
+        ag_queue_close (house, self->run);
+    return rc;
+}
+
+static int
+append_completed (struct ag_house *house, const struct ag_invocation *self,
+                  const struct ag_applied *applied, struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    size_t map = open_payload (self, &payload);
+    const struct {
+        const char *key;
+        uint32_t count;
+    } counts[] = {{"objects_created", applied->objects},
+                  {"relations_created", applied->relations},
+                  {"patches_applied", applied->patches},
+                  {"patches_proposed", 0},
+                  {"events_emitted", applied->emitted}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        ag_put_lit (&payload, counts[i].key);
+        ag_put_uint (&payload, counts[i].count);
+    }
+    ag_close (&payload, map, 7);
+    int rc = append (house, self, AG_EV_BEHAVIOR_COMPLETED, &payload, &seq, err);
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+static int
+append_reads (struct ag_house *house, const struct ag_invocation *self, struct ag_err *err)
+{
+    if (!self->read_count)
+        return 0;
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    ag_reads_write (self, name_of (self), &payload);
+    int rc = append (house, self, AG_EV_CONTEXT_READ, &payload, &seq, err);
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+//  AG_E_BUDGET when what was just appended crosses the run's net of events.
+static int
+check_budget (struct ag_house *house, struct ag_run *run, const struct ag_invocation *self,
+              struct ag_err *err)
+{
+    struct ag_unit *unit = ag_fleet_unit (house, run->number, self->host);
+    uint64_t most = unit ? ag_unit_net (unit, "events") : 0;
+    if (!most || run->head.tip - run->cut <= most)
+        return 0;
+    return ag_fail (err, AG_E_BUDGET, "the run may append %llu events and this would make %llu",
+                    (unsigned long long)most, (unsigned long long)(run->head.tip - run->cut));
+}
+
+//  Everything of one commit, rolled back together.
+static int
+commit (struct ag_house *house, struct ag_run *run, struct ag_invocation *self, struct ag_str ops,
+        struct ag_applied *applied, struct ag_err *err)
+{
+    struct ag_author author = {
+        .actor = name_of (self), .cause = self->event, .read_at = self->at, .mint = &self->mint};
+    struct ag_mark mark = ag_journal_mark (house->journal);
+    int rc = append_reads (house, self, err);
+    if (!rc && ops.p)
+        rc = ag_operations_apply (house->journal, run, ops, &author, applied, err);
+    if (!rc)
+        rc = append_completed (house, self, applied, err);
+    if (!rc)
+        rc = check_budget (house, run, self, err);
+    if (rc)
+        ag_journal_rollback (house->journal, &mark);
+    return rc;
+}
+
+static int
+again (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
+       struct ag_err *err)
+{
+    if (++self->contentions > AG_CONTENTIONS) {
+        struct failure failure = {
+            .type = AG_LIT ("Contention"),
+            .message = AG_LIT ("what it read was changed by somebody else each time"),
+            .reason = AG_LIT ("contention")};
+        ag_answer_ok (answer, (struct ag_str){0});
+        return close_failed (house, self, &failure, err);
+    }
+    ag_queue_again (house, self->run);
+    struct ag_answer made = ag_answer_begin (answer, "again", (struct ag_str){0});
+    ag_answer_end (&made);
+    return 0;
+}
+
+static int
+exhausted (struct ag_house *house, struct ag_invocation *self, const struct ag_err *why,
+           struct ag_err *err)
+{
+    struct ag_run *run;
+    struct ag_buf payload = {0};
+    uint64_t seq, number = self->run;
+    struct failure failure = {.type = AG_LIT ("BudgetExhausted"),
+                              .message = ag_str (why->text),
+                              .reason = AG_LIT ("budget.events_exhausted")};
+    if (ag_run_get (house->journal, number, &run, err) || close_failed (house, self, &failure, err))
+        return -1;
+    ag_put_map (&payload, 2);
+    ag_put_lit (&payload, "exhausted_by");
+    ag_put_lit (&payload, "net.events");
+    ag_put_lit (&payload, "snapshot");
+    ag_queue_usage (run, &payload);
+    struct ag_draft draft = {.type = ag_type_name (AG_EV_RUNTIME_BUDGET_EXHAUSTED),
+                             .payload = ag_buf_str (&payload),
+                             .actor = AG_LIT ("runtime")};
+    int rc = ag_journal_append (house->journal, run, &draft, &seq, err);
+    ag_buf_fini (&payload);
+    ag_queue_exhaust (house, number);
+    return rc;
+}
+
+//  The operations were refused: the invocation failed, the worker goes on.
+static int
+refused (struct ag_house *house, struct ag_invocation *self, const struct ag_err *why,
+         struct ag_buf *answer, struct ag_err *err)
+{
+    struct failure failure = {.type = AG_LIT ("OperationRefused"),
+                              .message = ag_str (why->text),
+                              .reason = ag_str (ag_code_name (why->code))};
+    struct ag_answer made = ag_answer_begin (answer, "ok", (struct ag_str){0});
+    ag_answer_key (&made, "failed");
+    ag_put_bool (answer, true);
+    ag_answer_key (&made, "code");
+    ag_put_lit (answer, ag_code_name (why->code));
+    ag_answer_key (&made, "message");
+    ag_put_lit (answer, why->text);
+    ag_answer_end (&made);
+    if (why->code == AG_E_BUDGET)
+        return exhausted (house, self, why, err);
+    return close_failed (house, self, &failure, err);
+}
+
+static int
+diverged (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
+          struct ag_err *err)
+{
+    struct failure failure = {.type = AG_LIT ("EffectDiverged"),
+                              .message =
+                                  AG_LIT ("it ran again and asked for something else after an "
+                                          "effect that cannot be repeated"),
+                              .reason = AG_LIT ("effect.diverged")};
+    ag_answer_ok (answer, (struct ag_str){0});
+    return close_failed (house, self, &failure, err);
+}
+
+static int
+decline (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
+         struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    ag_close (&payload, open_payload (self, &payload), 2);
+    int rc = append (house, self, AG_EV_BEHAVIOR_DECLINED, &payload, &seq, err);
+    ag_buf_fini (&payload);
+    if (rc)
+        return -1;
+    ag_queue_close (house, self->run);
+    ag_answer_ok (answer, (struct ag_str){0});
+    return 0;
+}
+
+//  Errors of the store and of our own are the turn's; everything else is the worker's operations.
+static bool
+is_store (enum ag_code code)
+{
+    return code == AG_E_STORE || code == AG_E_CORRUPT || code == AG_E_DISK_FULL ||
+           code == AG_E_SYSTEM;
+}
+
+int
+ag_invocation_done (struct ag_house *house, struct ag_invocation *self,
+                    const struct ag_msg_done *done, struct ag_buf *answer, struct ag_err *err)
+{
+    struct ag_run *run;
+    struct ag_buf ops = {0};
+    struct ag_applied applied = {0};
+    if (done->declined)
+        return decline (house, self, answer, err);
+    if (ag_run_get (house->journal, self->run, &run, err))
+        return -1;
+    if (self->diverged)
+        return diverged (house, self, answer, err);
+    int rc = ag_reads_stale (house->journal, run, self, err);
+    if (rc)
+        return rc < 0 ? -1 : again (house, self, answer, err);
+    if (done->ops.p)
+        rc = ag_value_normalise (done->ops, &ops, err);
+    if (!rc)
+        rc = commit (house, run, self, done->ops.p ? ag_buf_str (&ops) : done->ops, &applied, err);
+    if (!rc) {
+        struct ag_answer made = ag_answer_begin (answer, "ok", (struct ag_str){0});
+        ag_answer_key (&made, "ids");
+        if (applied.ids.n)
+            ag_put_value (answer, ag_buf_str (&applied.ids));
+        else
+            ag_put_list (answer, 0);
+        ag_answer_end (&made);
+        ag_queue_close (house, self->run);
+    } else if (err->code == AG_E_CONTENTION)
+        rc = again (house, self, answer, err);
+    else if (!is_store (err->code)) {
+        struct ag_err why = *err;
+        rc = refused (house, self, &why, answer, err);
+    }
+    ag_applied_fini (&applied);
+    ag_buf_fini (&ops);
+    return rc;
+}
+
+int
+ag_invocation_fail (struct ag_house *house, struct ag_invocation *self,
+                    const struct ag_msg_fail *fail, struct ag_buf *answer, struct ag_err *err)
+{
+    struct failure failure = {.type = AG_LIT ("Error"), .message = AG_LIT ("")};
+    struct ag_buf normal = {0};
+    if (ag_value_normalise (fail->error, &normal, err))
+        return -1;
+    struct ag_str error = ag_buf_str (&normal);
+    ag_map_text (error, "type", &failure.type);
+    ag_map_text (error, "message", &failure.message);
+    ag_map_text (error, "traceback", &failure.traceback);
+    ag_map_text (error, "reason", &failure.reason);
+    int rc = close_failed (house, self, &failure, err);
+    ag_buf_fini (&normal);
+    ag_answer_ok (answer, (struct ag_str){0});
+    return rc;
+}
+
+int
+ag_invocation_died (struct ag_house *house, struct ag_invocation *self,
+                    const struct ag_death *death, struct ag_err *err)
+{
+    self->deaths += !death->by_house;
+    if (self->deaths < death->attempts) {
+        ag_queue_again (house, self->run);
+        return 0;
+    }
+    struct failure failure = {.type = AG_LIT ("WorkerCrashed"),
+                              .message = ag_str (death->why),
+                              .traceback = death->stderr_tail,
+                              .reason = AG_LIT ("worker.crashed")};
+    return close_failed (house, self, &failure, err);
+}

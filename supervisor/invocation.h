@@ -1,0 +1,34 @@
+/*  invocation - one execution of a behaviour as one transaction.
+ *
+ *  It reads at one sequence; its operations land in one batch with behavior.completed, or not at all with
+ *  behavior.failed. Each function handles one request of the session that has it and appends the answer.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_INVOCATION_H
+#define AG_INVOCATION_H
+#include "common/wire.h"
+#include "supervisor/queue.h"
+
+//  Append behavior.started and put `invoke` for the session into answer.
+int ag_invocation_begin (struct ag_house *house, struct ag_invocation *invocation,
+                         struct ag_buf *answer, struct ag_err *err);
+
+//  ok with ids; ok with `failed` when the operations were refused (behavior.failed is in the log); again.
+int ag_invocation_done (struct ag_house *house, struct ag_invocation *invocation,
+                        const struct ag_msg_done *done, struct ag_buf *answer, struct ag_err *err);
+int ag_invocation_fail (struct ag_house *house, struct ag_invocation *invocation,
+                        const struct ag_msg_fail *fail, struct ag_buf *answer, struct ag_err *err);
+int ag_invocation_get (struct ag_house *house, struct ag_invocation *invocation,
+                       const struct ag_msg_get *get, struct ag_buf *answer, struct ag_err *err);
+
+//  Its process died: handed out again, or, after its last attempt, behavior.failed. by_house: the house
+//  ended the process on purpose; that does not count.
+struct ag_death {
+    bool by_house;
+    const char *why; //  "signal 9", "exit 3", "wall clock of 2000 ms"
+    struct ag_str stderr_tail;
+    uint32_t attempts;
+};
+int ag_invocation_died (struct ag_house *house, struct ag_invocation *invocation,
+                        const struct ag_death *death, struct ag_err *err);
+#endif

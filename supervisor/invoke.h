@@ -1,0 +1,14 @@
+/*  invoke - what a worker is shown: the invocation itself, and answers to its `get`.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_INVOKE_H
+#define AG_INVOKE_H
+#include "supervisor/invocation.h"
+
+//  {do: invoke, invocation, attempt, behavior, event, frame, relation?, view, mint, seed, now}. The view
+//  holds the live things that the event names, AG_INVOKE_NAMED at most; the rest is asked for.
+enum { AG_INVOKE_NAMED = 16 };
+int ag_invoke_write (ag_journal_t *journal, struct ag_run *run,
+                     const struct ag_invocation *invocation, const struct ag_event *event,
+                     struct ag_buf *answer, struct ag_err *err);
+#endif

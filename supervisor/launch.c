@@ -1,0 +1,353 @@
+//  launch - from a unit's spec to what the nursery is asked for: program, environment, limits, walls.
+//  SPDX-License-Identifier: Apache-2.0
+#include "common/log.h"
+#include "supervisor/private.h"
+#include "supervisor/spec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SECRET_BYTES = 65536, SCRIPT_HOST_BYTES = 1 << 30 };
+
+static const char *const readable[] = {"/usr",  "/lib", "/lib64", "/bin",
+                                       "/sbin", "/etc", "/dev",   "/proc"};
+
+//  A text that lives as long as the launch.
+static const char *
+keep (struct ag_launch *launch, char *text)
+{
+    if (launch->text_count == sizeof launch->texts / sizeof *launch->texts) {
+        free (text);
+        return NULL;
+    }
+    launch->texts[launch->text_count++] = text;
+    return text;
+}
+
+void
+ag_launch_fini (struct ag_launch *launch)
+{
+    for (size_t i = 0; i < launch->text_count; i++) {
+        explicit_bzero (launch->texts[i], strlen (launch->texts[i])); //  some are secrets
+        free (launch->texts[i]);
+    }
+    launch->text_count = 0;
+}
+
+static int
+add_env (struct ag_launch *launch, char *text, struct ag_err *err)
+{
+    size_t n = 0;
+    const char *kept = keep (launch, text);
+    while (launch->env[n])
+        n++;
+    if (!kept || n + 1 >= sizeof launch->env / sizeof *launch->env)
+        return ag_fail (err, AG_E_CONFIG, "more variables than a process may be given");
+    launch->env[n] = kept;
+    return 0;
+}
+
+//  The first line of a file that the operator named.
+static int
+read_secret (struct ag_str path, char **text, struct ag_err *err)
+{
+    char *name = ag_str_dup (path), bytes[SECRET_BYTES];
+    int fd = open (name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read (fd, bytes, sizeof bytes);
+    int error = errno;
+    if (fd >= 0)
+        close (fd);
+    if (n < 0)
+        ag_fail (err, AG_E_CONFIG, "%s: %s", name, strerror (error));
+    else {
+        const char *end = memchr (bytes, '\n', (size_t)n);
+        *text = ag_str_dup ((struct ag_str){bytes, end ? (size_t)(end - bytes) : (size_t)n});
+        explicit_bzero (bytes, sizeof bytes);
+    }
+    free (name);
+    return n < 0 ? -1 : 0;
+}
+
+static int
+add_granted (struct ag_launch *launch, struct ag_str name, struct ag_str entry, struct ag_err *err)
+{
+    struct ag_str value;
+    char *text = NULL;
+    if (!ag_map_text (entry, "text", &value))
+        text = ag_str_dup (value);
+    else if (!ag_map_text (entry, "file", &value)) {
+        if (read_secret (value, &text, err))
+            return ag_wrap (err, "env %.*s", AG_STR_ARG (name));
+    } else if (!ag_map_text (entry, "env", &value)) {
+        char *from = ag_str_dup (value);
+        const char *found = getenv (from);
+        free (from);
+        if (!found)
+            return ag_fail (err, AG_E_CONFIG, "env %.*s: the house has no variable %.*s",
+                            AG_STR_ARG (name), AG_STR_ARG (value));
+        text = ag_xstrdup (found);
+    }
+    char *pair = ag_xprintf ("%.*s=%s", AG_STR_ARG (name), text ? text : "");
+    free (text);
+    return add_env (launch, pair, err);
+}
+
+static int
+add_grants (struct ag_launch *launch, struct ag_str spec, struct ag_err *err)
+{
+    struct ag_str env, entry;
+    struct ag_head map, name;
+    if (ag_map_get (spec, "env", &env))
+        return 0;
+    struct ag_cursor in = ag_cursor (env);
+    if (ag_next (&in, &map) || map.kind != AG_MAP)
+        return 0;
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &entry); i++)
+        if (add_granted (launch, name.s, entry, err))
+            return -1;
+    return 0;
+}
+
+static char *
+joined_files (struct ag_str spec)
+{
+    struct ag_str files, file;
+    struct ag_buf text = {0};
+    if (ag_map_get (spec, "files", &files))
+        files = AG_LIT ("\x90");
+    for (uint32_t i = 0; !ag_list_nth (files, i, &file); i++) {
+        struct ag_head head;
+        struct ag_cursor in = ag_cursor (file);
+        if (!ag_next (&in, &head) && head.kind == AG_TEXT)
+            ag_buf_text (&text, "%s%.*s", text.n ? ":" : "", AG_STR_ARG (head.s));
+    }
+    char *joined = ag_str_dup (ag_buf_str (&text));
+    ag_buf_fini (&text);
+    return joined;
+}
+
+static int
+add_environment (struct ag_house *house, const struct ag_unit *unit, struct ag_launch *launch,
+                 struct ag_err *err)
+{
+    struct ag_str spec = ag_buf_str (&unit->spec);
+    char *files = joined_files (spec);
+    int rc = add_env (
+        launch, ag_xstrdup ("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+        err);
+    if (!rc)
+        rc = add_env (launch, ag_xstrdup ("LANG=C.UTF-8"), err);
+    if (!rc && unit->run)
+        rc =
+            add_env (launch, ag_xprintf ("AGSUP_WORKER=ipc://%s", house->daemon->home.worker), err);
+    if (!rc && files[0])
+        rc = add_env (launch, ag_xprintf ("AGSUP_FILES=%s", files), err);
+    if (!rc && unit->dir[0])
+        rc = add_env (launch, ag_xprintf ("HOME=%s", unit->dir), err);
+    free (files);
+    return rc ? -1 : add_grants (launch, spec, err);
+}
+
+//  agsup-worker lies beside this program.
+static int
+script_argv (struct ag_launch *launch, struct ag_err *err)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink ("/proc/self/exe", path, sizeof path - 1);
+    char *slash = n > 0 ? memrchr (path, '/', (size_t)n) : NULL;
+    if (!slash)
+        return ag_fail (err, AG_E_SYSTEM, "cannot tell where this program lies");
+    launch->argv[0] = keep (launch, ag_xprintf ("%.*s/agsup-worker", (int)(slash - path), path));
+    return 0;
+}
+
+static int
+program_argv (struct ag_str command, struct ag_launch *launch, struct ag_err *err)
+{
+    struct ag_str word;
+    for (uint32_t i = 0; !ag_list_nth (command, i, &word); i++) {
+        struct ag_head head;
+        struct ag_cursor in = ag_cursor (word);
+        if (i >= 256 || ag_next (&in, &head) || head.kind != AG_TEXT)
+            return ag_fail (err, AG_E_CONFIG, "a command is at most 256 words");
+        launch->argv[i] = keep (launch, ag_str_dup (head.s));
+    }
+    return launch->argv[0] ? 0 : ag_fail (err, AG_E_CONFIG, "an empty command");
+}
+
+static struct ag_str
+layer_of (const struct ag_unit *unit, const char *name)
+{
+    struct ag_str layers, word = AG_LIT ("off");
+    if (!ag_map_get (ag_buf_str (&unit->spec), "layers", &layers))
+        ag_map_text (layers, name, &word);
+    return word;
+}
+
+static void
+ask_layer (const struct ag_unit *unit, const char *name, enum ag_layer layer,
+           struct ag_spawn *spawn)
+{
+    struct ag_str word = layer_of (unit, name);
+    if (ag_str_is (word, "off"))
+        return;
+    spawn->layers |= 1u << layer;
+    if (ag_str_is (word, "require"))
+        spawn->required |= 1u << layer;
+}
+
+//  A uid that no live worker has.
+static int
+choose_uid (struct ag_house *house, struct ag_unit *unit, struct ag_spawn *spawn,
+            struct ag_err *err)
+{
+    uint64_t first, last;
+    ag_fleet_uids (house, &first, &last);
+    for (uint64_t uid = first; uid <= last; uid++) {
+        bool taken = false;
+        for (struct ag_unit *other = ag_fleet_first (house); other; other = other->next)
+            taken = taken || (other != unit && other->child && other->uid == uid);
+        if (taken)
+            continue;
+        unit->uid = spawn->uid = spawn->gid = (uint32_t)uid;
+        return 0;
+    }
+    return ag_fail (err, AG_E_BUSY, "every uid from %llu to %llu is in use",
+                    (unsigned long long)first, (unsigned long long)last);
+}
+
+static void
+set_limits (const struct ag_unit *unit, bool script, struct ag_spawn *spawn)
+{
+    uint64_t memory = ag_unit_net (unit, "memory_bytes"), cpu_ms = ag_unit_net (unit, "cpu_ms");
+#ifndef __SANITIZE_ADDRESS__ //  a sanitizer reserves terabytes of addresses
+    spawn->limits.address_space_bytes = memory && script ? memory + SCRIPT_HOST_BYTES : memory;
+#else
+    (void)memory;
+    (void)script;
+#endif
+    spawn->limits.cpu_s = (cpu_ms + 999) / 1000;
+    spawn->limits.open_files = ag_unit_net (unit, "open_files");
+    spawn->limits.processes = ag_unit_net (unit, "processes");
+    spawn->limits.file_bytes = ag_unit_net (unit, "file_size_bytes");
+}
+
+//  A worker that could act as the operator starts only where the agent says so.
+static int
+check_floor (const struct ag_unit *unit, bool script, const struct ag_spawn *spawn,
+             struct ag_err *err)
+{
+    struct ag_str isolation = {0};
+    ag_map_text (ag_buf_str (&unit->spec), "isolation", &isolation);
+    bool by_uid = spawn->layers & 1u << AG_LAYER_UID;
+    bool by_seccomp = script && !ag_str_is (layer_of (unit, "seccomp"), "off");
+    if (by_uid || by_seccomp || ag_str_is (isolation, "none"))
+        return 0;
+    return ag_fail (
+        err, AG_E_CONFIG,
+        "%s would run as you, with nothing between it and this home; say isolation = \"none\" "
+        "if that is meant, or start the house as root",
+        unit->name);
+}
+
+static int
+worker_walls (struct ag_house *house, struct ag_unit *unit, bool script, struct ag_launch *launch,
+              struct ag_err *err)
+{
+    struct ag_spawn *spawn = &launch->spawn;
+    if (geteuid() == 0)
+        ask_layer (unit, "uid", AG_LAYER_UID, spawn);
+    else if (ag_str_is (layer_of (unit, "uid"), "require"))
+        return ag_fail (err, AG_E_CONFIG,
+                        "%s requires a uid of its own, which only a house of root can give",
+                        unit->name);
+    if (!script) {
+        ask_layer (unit, "landlock", AG_LAYER_LANDLOCK, spawn);
+        unit->refused[AG_LAYER_SECCOMP] =
+            ag_str_is (layer_of (unit, "seccomp"), "off") ? 0 : ENOSYS;
+    }
+    if (check_floor (unit, script, spawn, err))
+        return -1;
+    if (spawn->layers & 1u << AG_LAYER_UID && choose_uid (house, unit, spawn, err))
+        return -1;
+    return 0;
+}
+
+//  What a program under Landlock may read: the system, its grants, its own folder.
+static void
+set_readable (struct ag_launch *launch, struct ag_str spec, const char *own)
+{
+    struct ag_str files, file;
+    size_t n = 0, most = sizeof launch->readable / sizeof *launch->readable - 2;
+    for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
+        launch->readable[n++] = readable[i];
+    if (ag_map_get (spec, "files", &files))
+        files = AG_LIT ("\x90");
+    for (uint32_t i = 0; n < most && !ag_list_nth (files, i, &file); i++) {
+        struct ag_head head;
+        struct ag_cursor in = ag_cursor (file);
+        if (!ag_next (&in, &head) && head.kind == AG_TEXT)
+            launch->readable[n++] = keep (launch, ag_str_dup (head.s));
+    }
+    if (own)
+        launch->readable[n++] = own;
+    launch->spawn.readable = launch->readable;
+}
+
+static int
+launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *launch,
+               struct ag_err *err)
+{
+    struct ag_str spec = ag_buf_str (&unit->spec), hosts, host, kind, command = {0};
+    if (ag_map_get (spec, "hosts", &hosts) || ag_list_nth (hosts, unit->host, &host) ||
+        ag_map_text (host, "kind", &kind))
+        return ag_fail (err, AG_E_CORRUPT, "%s has no host %u", unit->name, unit->host);
+    bool script = ag_str_is (kind, "script");
+    ag_map_get (host, "command", &command);
+    launch->spawn.kind = AG_CHILD_WORKER;
+    if (script ? script_argv (launch, err) : program_argv (command, launch, err))
+        return -1;
+    if (worker_walls (house, unit, script, launch, err))
+        return -1;
+    set_limits (unit, script, &launch->spawn);
+    char *own = NULL;
+    if (ag_private_make (house, unit, script ? (struct ag_str){0} : host, &own, err))
+        return -1;
+    if (own)
+        keep (launch, own);
+    launch->spawn.dir = own ? own : unit->dir;
+    if (!script)
+        set_readable (launch, spec, own);
+    return 0;
+}
+
+static int
+launch_service (struct ag_unit *unit, struct ag_launch *launch, struct ag_err *err)
+{
+    struct ag_str command = {0}, dir;
+    ag_map_get (ag_buf_str (&unit->spec), "command", &command);
+    launch->spawn.kind = AG_CHILD_SERVICE;
+    if (program_argv (command, launch, err))
+        return -1;
+    if (!ag_map_text (ag_buf_str (&unit->spec), "dir", &dir))
+        launch->spawn.dir = keep (launch, ag_str_dup (dir));
+    return 0;
+}
+
+int
+ag_spec_launch (struct ag_house *house, struct ag_unit *unit, struct ag_launch *launch,
+                struct ag_err *err)
+{
+    launch->spawn.argv = launch->argv;
+    launch->spawn.env = launch->env;
+    memset (unit->refused, 0, sizeof unit->refused);
+    unit->uid = 0;
+    int rc =
+        unit->run ? launch_worker (house, unit, launch, err) : launch_service (unit, launch, err);
+    return rc ? -1 : add_environment (house, unit, launch, err);
+}

@@ -1,0 +1,83 @@
+/*  agsup-supervisor --home DIR [--config FILE] - keeps the log; started by the nursery, never by hand.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#include "common/daemon.h"
+#include "common/log.h"
+#include "supervisor/commands.h"
+#include "supervisor/fleet.h"
+#include "supervisor/queue.h"
+#include "supervisor/turn.h"
+#include "supervisor/workers.h"
+
+#include <string.h>
+
+static int
+open_log (struct ag_house *house, ag_store_t **store, struct ag_err *err)
+{
+    *store = ag_store_rocks_new (house->daemon->home.data, err);
+    if (!*store)
+        return -1;
+    house->journal = ag_journal_new (*store, err);
+    return house->journal ? 0 : -1;
+}
+
+static void
+make_floors (struct ag_house *house)
+{
+    house->outbox = ag_outbox_new();
+    house->nursery = ag_nursery_new (AG_SPAWN_FD);
+    house->queues = ag_queues_new (house);
+    house->workers = ag_workers_new (house);
+    house->fleet = ag_fleet_new (house);
+    house->commands = ag_commands_new();
+}
+
+static void
+end_floors (struct ag_house *house)
+{
+    ag_turn_end (house);
+    ag_queues_destroy (&house->queues);
+    ag_workers_destroy (&house->workers);
+    ag_fleet_destroy (&house->fleet);
+    ag_commands_destroy (&house->commands);
+    ag_nursery_destroy (&house->nursery);
+    ag_outbox_destroy (&house->outbox);
+}
+
+static int
+run (struct ag_house *house, const char *config, struct ag_err *err)
+{
+    if (ag_fleet_begin (house, config, err) || ag_journal_commit (house->journal, err) ||
+        ag_turn_begin (house, err))
+        return -1;
+    ag_nursery_ready (house->nursery, AG_HOUSE_SUPERVISOR);
+    ag_log (AG_INFO, "ready home=%s", house->daemon->home.dir);
+    return ag_daemon_run (house->daemon, err);
+}
+
+int
+main (int argc, char **argv)
+{
+    struct ag_err err;
+    struct ag_daemon daemon;
+    struct ag_house house = {.daemon = &daemon};
+    ag_store_t *store = NULL;
+    bool told = argc == 3 || (argc == 5 && !strcmp (argv[3], "--config"));
+    if (!told || strcmp (argv[1], "--home")) {
+        ag_fail (&err, AG_E_USAGE,
+                 "agsup-supervisor --home DIR [--config FILE] is started by agsupd");
+        return ag_daemon_exit (&err);
+    }
+    if (ag_daemon_init (&daemon, "agsup-supervisor", argv[2], &err))
+        return ag_daemon_exit (&err);
+    int rc = open_log (&house, &store, &err);
+    if (!rc) {
+        make_floors (&house);
+        rc = run (&house, argc == 5 ? argv[4] : NULL, &err);
+        end_floors (&house);
+    }
+    ag_journal_destroy (&house.journal);
+    ag_store_destroy (&store);
+    ag_daemon_fini (&daemon);
+    return rc ? ag_daemon_exit (&err) : 0;
+}

@@ -1,0 +1,149 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/outbox.h"
+#include "common/answer.h"
+#include "common/value.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+struct entry {
+    struct ag_route route;
+    size_t at, parts[3]; //  bytes of up to three frames from `at` on
+};
+
+struct ag_outbox {
+    struct entry *entries;
+    size_t count, room;
+    struct ag_buf bytes;
+};
+
+ag_outbox_t *
+ag_outbox_new (void)
+{
+    return ag_xcalloc (1, sizeof (ag_outbox_t));
+}
+
+void
+ag_outbox_destroy (ag_outbox_t **self_p)
+{
+    ag_outbox_t *self = *self_p;
+    if (!self)
+        return;
+    ag_buf_fini (&self->bytes);
+    free (self->entries);
+    free (self);
+    *self_p = NULL;
+}
+
+static struct entry *
+add (ag_outbox_t *self, const struct ag_route *route)
+{
+    if (self->count == self->room) {
+        self->room = self->room ? 2 * self->room : 64;
+        self->entries = ag_xrealloc (self->entries, self->room * sizeof *self->entries);
+    }
+    struct entry *entry = &self->entries[self->count++];
+    *entry = (struct entry){.route = *route, .at = self->bytes.n};
+    return entry;
+}
+
+void
+ag_outbox_put (ag_outbox_t *self, const struct ag_route *route, struct ag_str body)
+{
+    struct entry *entry = add (self, route);
+    entry->parts[0] = body.n;
+    ag_buf_add_str (&self->bytes, body);
+}
+
+void
+ag_outbox_publish (ag_outbox_t *self, const struct ag_route *broker, struct ag_str topic,
+                   struct ag_str header, struct ag_str body)
+{
+    struct entry *entry = add (self, broker);
+    entry->route.client = true;
+    entry->route.handle = 0;
+    entry->parts[0] = topic.n;
+    entry->parts[1] = header.n;
+    entry->parts[2] = body.n;
+    ag_buf_add_str (&self->bytes, topic);
+    ag_buf_add_str (&self->bytes, header);
+    ag_buf_add_str (&self->bytes, body);
+}
+
+//  Publications alone go to handle 0; they are three frames even when the last ones are empty.
+static int
+frames (const struct entry *entry)
+{
+    return entry->route.client && entry->route.handle == 0 ? 3 : 1;
+}
+
+static int
+send_head (const struct ag_route *route)
+{
+    int flags = ZMQ_DONTWAIT | ZMQ_SNDMORE;
+    if (zmq_send (route->socket, route->id, route->id_bytes, flags) < 0)
+        return -1;
+    struct ag_buf handle = {0};
+    int rc = 0;
+    if (route->client) {
+        ag_buf_be64 (&handle, route->handle);
+        rc = zmq_send (route->socket, handle.p, handle.n, flags);
+    } else if (route->delimiter)
+        rc = zmq_send (route->socket, "", 0, flags);
+    ag_buf_fini (&handle);
+    return rc < 0 ? -1 : 0;
+}
+
+static int
+send_one (const ag_outbox_t *self, const struct entry *entry)
+{
+    if (send_head (&entry->route))
+        return -1;
+    const uint8_t *p = self->bytes.p + entry->at;
+    int last = frames (entry) - 1;
+    for (int i = 0; i <= last; p += entry->parts[i++])
+        if (zmq_send (entry->route.socket, entry->parts[i] ? (const void *)p : "", entry->parts[i],
+                      ZMQ_DONTWAIT | (i < last ? ZMQ_SNDMORE : 0)) < 0)
+            return -1;
+    return 0;
+}
+
+static void
+clear (ag_outbox_t *self)
+{
+    self->count = 0;
+    ag_buf_clear (&self->bytes);
+}
+
+void
+ag_outbox_send (ag_outbox_t *self, ag_lost_fn *lost, void *context)
+{
+    for (size_t i = 0; i < self->count; i++)
+        if (send_one (self, &self->entries[i]) && !self->entries[i].route.client)
+            lost (context, &self->entries[i].route);
+    clear (self);
+}
+
+void
+ag_outbox_fail (ag_outbox_t *self, const struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    for (size_t i = 0; i < self->count; i++) {
+        struct entry *entry = &self->entries[i];
+        if (!entry->route.client || entry->route.handle == 0)
+            continue;
+        struct ag_str was = {(const char *)self->bytes.p + entry->at, entry->parts[0]};
+        struct ag_str id = {0};
+        if (ag_map_text (was, "id", &id))
+            id = (struct ag_str){0};
+        ag_buf_clear (&answer);
+        ag_answer_error (&answer, id, err);
+        entry->at = self->bytes.n;
+        entry->parts[0] = answer.n;
+        ag_buf_add_str (&self->bytes, ag_buf_str (&answer));
+        send_one (self, entry);
+    }
+    ag_buf_fini (&answer);
+    clear (self);
+}

@@ -1,0 +1,19 @@
+/*  pack - a script pack on disk, read once: its bytes, its hashes, what its manifest says.
+ *
+ *  What is hashed is what is kept: each file is read once, and only those bytes are ever loaded. Names
+ *  that begin with a dot, `__pycache__` and `*.pyc` are not part of a pack; a symbolic link is refused.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_PACK_H
+#define AG_PACK_H
+#include "common/value.h"
+
+enum { AG_PACK_FILES = 256, AG_PACK_BYTES = 4 << 20, AG_PACK_DEPTH = 8 };
+
+//  Append {name, version, description, bundle_hash, settings, files: [{path, bytes}]}: settings are the
+//  defaults of settings.toml; bytes are text, or msgpack bin (so this is not a normal value yet).
+//  AG_E_PACK names the file and what is wrong.
+int ag_pack_read (const char *dir, struct ag_buf *out, struct ag_err *err);
+//  The same from the files of a request: [{path, bytes}].
+int ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err);
+#endif

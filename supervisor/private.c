@@ -1,0 +1,224 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/private.h"
+#include "common/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COPY_DEPTH = 16 };
+
+//  Beside the socket that workers reach, where a worker's own uid may pass.
+static char *
+root_of (struct ag_house *house)
+{
+    const char *socket = house->daemon->home.worker;
+    const char *slash = strrchr (socket, '/');
+    return ag_xprintf ("%.*s/w", (int)(slash ? slash - socket : 0), socket);
+}
+
+static int
+remove_one (const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    if (remove (path))
+        ag_log (AG_WARN, "%s is left behind: %s", path, strerror (errno));
+    return 0;
+}
+
+void
+ag_private_remove (struct ag_unit *unit)
+{
+    if (unit->dir[0])
+        nftw (unit->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    unit->dir[0] = 0;
+}
+
+void
+ag_private_sweep (struct ag_house *house)
+{
+    char *root = root_of (house);
+    if (!access (root, F_OK))
+        nftw (root, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    free (root);
+}
+
+//  A copy, bounded in files and bytes, that belongs to one uid.
+struct copy {
+    uint32_t uid;
+    size_t files, bytes;
+    struct ag_err *err;
+};
+
+static int
+copy_file (struct copy *copy, int from, int to_dir, const char *name)
+{
+    char bytes[65536];
+    ssize_t n = 0;
+    int to = openat (to_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
+    while (to >= 0 && (n = read (from, bytes, sizeof bytes)) > 0) {
+        copy->bytes += (size_t)n;
+        if (copy->bytes > AG_PRIVATE_BYTES || write (to, bytes, (size_t)n) != n)
+            break;
+    }
+    int rc = to < 0 || n != 0 || fchown (to, copy->uid, copy->uid) ? -1 : 0;
+    if (to >= 0)
+        close (to);
+    return rc ? ag_fail (copy->err, AG_E_CONFIG,
+                         "%s cannot be copied for the worker (64 MiB at most): %s", name,
+                         strerror (errno))
+              : 0;
+}
+
+static int copy_dir (struct copy *copy, int from, int to, int depth);
+
+static int
+copy_entry (struct copy *copy, int from, int to, const char *name, int depth)
+{
+    struct stat st;
+    int fd = openat (from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat (fd, &st)) { //  links, and what we may not read, are not part of it
+        if (fd >= 0)
+            close (fd);
+        return 0;
+    }
+    int rc = 0, sub = -1;
+    if (++copy->files > AG_PRIVATE_FILES)
+        rc = ag_fail (copy->err, AG_E_CONFIG, "more than %d files to copy for the worker",
+                      AG_PRIVATE_FILES);
+    else if (S_ISDIR (st.st_mode)) {
+        if (mkdirat (to, name, 0700) ||
+            (sub = openat (to, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+            rc = ag_fail (copy->err, AG_E_SYSTEM, "%s: %s", name, strerror (errno));
+        else
+            rc = copy_dir (copy, fd, sub, depth + 1);
+    } else if (S_ISREG (st.st_mode))
+        rc = copy_file (copy, fd, to, name);
+    if (sub >= 0)
+        close (sub);
+    close (fd);
+    return rc;
+}
+
+static int
+copy_dir (struct copy *copy, int from, int to, int depth)
+{
+    int listed = dup (from);
+    DIR *stream = depth > COPY_DEPTH || listed < 0 ? NULL : fdopendir (listed);
+    if (!stream) {
+        if (listed >= 0)
+            close (listed);
+        return ag_fail (copy->err, AG_E_CONFIG, "deeper than %d folders", COPY_DEPTH);
+    }
+    int rc = fchown (to, copy->uid, copy->uid)
+                 ? ag_fail (copy->err, AG_E_SYSTEM, "chown: %s", strerror (errno))
+                 : 0;
+    for (struct dirent *entry; !rc && (entry = readdir (stream));)
+        if (entry->d_name[0] != '.')
+            rc = copy_entry (copy, from, to, entry->d_name, depth);
+    closedir (stream);
+    return rc;
+}
+
+//  The folder of a program: what the configuration says, else that of the first argument that is a file.
+static char *
+folder_of (struct ag_str host)
+{
+    struct ag_str base = {0}, dir, command, word;
+    ag_map_text (host, "base", &base);
+    if (!ag_map_text (host, "dir", &dir))
+        return ag_str_dup (dir);
+    if (ag_map_get (host, "command", &command))
+        return ag_str_dup (base);
+    for (uint32_t i = 0; !ag_list_nth (command, i, &word); i++) {
+        struct ag_head head;
+        struct ag_cursor in = ag_cursor (word);
+        if (ag_next (&in, &head) || head.kind != AG_TEXT || head.s.p[0] == '-')
+            continue;
+        char *path = head.s.p[0] == '/'
+                         ? ag_str_dup (head.s)
+                         : ag_xprintf ("%.*s/%.*s", AG_STR_ARG (base), AG_STR_ARG (head.s));
+        char *slash = strrchr (path, '/');
+        if (i > 0 && !access (path, R_OK) && slash && slash > path) {
+            *slash = 0;
+            return path;
+        }
+        free (path);
+    }
+    return ag_str_dup (base);
+}
+
+//  Copied to where it lies below the base, so that a relative argument still finds it.
+static int
+copy_folder (struct ag_unit *unit, struct ag_str host, const char *folder, struct ag_err *err)
+{
+    struct ag_str base = {0};
+    ag_map_text (host, "base", &base);
+    struct copy copy = {.uid = unit->uid, .err = err};
+    const char *rest = base.n && !strncmp (folder, base.p, base.n) ? folder + base.n : "";
+    int to = open (unit->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int from = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc =
+        to < 0 || from < 0 ? ag_fail (err, AG_E_CONFIG, "%s: %s", folder, strerror (errno)) : 0;
+    while (!rc && *rest) {
+        char name[NAME_MAX + 1];
+        rest += strspn (rest, "/");
+        size_t n = strcspn (rest, "/");
+        if (!n)
+            break;
+        snprintf (name, sizeof name, "%.*s", (int)n, rest);
+        rest += n;
+        mkdirat (to, name, 0700);
+        int sub = openat (to, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        close (to);
+        to = sub;
+        if (sub < 0 || fchown (sub, unit->uid, unit->uid))
+            rc = ag_fail (err, AG_E_SYSTEM, "%s: %s", name, strerror (errno));
+    }
+    if (!rc)
+        rc = copy_dir (&copy, from, to, 1);
+    if (to >= 0)
+        close (to);
+    if (from >= 0)
+        close (from);
+    return rc;
+}
+
+int
+ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str host, char **work,
+                 struct ag_err *err)
+{
+    char *root = root_of (house);
+    int n = snprintf (unit->dir, sizeof unit->dir, "%s/%" PRIx64, root, unit->child);
+    bool failed = n >= (int)sizeof unit->dir || (mkdir (root, 0711) && errno != EEXIST) ||
+                  chmod (root, 0711) || (mkdir (unit->dir, 0700) && errno != EEXIST) ||
+                  (unit->uid && chown (unit->dir, unit->uid, unit->uid));
+    free (root);
+    if (failed)
+        return ag_fail (err, AG_E_SYSTEM, "a directory for %s: %s", unit->name, strerror (errno));
+    if (!host.p)
+        return 0;
+    char *folder = folder_of (host);
+    int rc = 0;
+    if (unit->uid)
+        rc = copy_folder (unit, host, folder, err);
+    if (rc || unit->uid) {
+        free (folder);
+        return rc;
+    }
+    struct ag_str base = {0};
+    ag_map_text (host, "base", &base);
+    free (folder);
+    *work = ag_str_dup (base);
+    return 0;
+}

@@ -1,0 +1,19 @@
+/*  private - the directory that one process of a worker may write to: made before it, removed after it.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_PRIVATE_H
+#define AG_PRIVATE_H
+#include "supervisor/fleet.h"
+
+enum { AG_PRIVATE_FILES = 4096, AG_PRIVATE_BYTES = 64 << 20 };
+
+//  Make unit->dir, empty, owned by unit->uid when that is not 0. A program (host: its part of the spec; p
+//  NULL for our own worker) finds its folder there as a copy when it has a uid of its own, since it could
+//  not read the original; *work is then NULL, else the folder itself, which the caller frees.
+int ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str host, char **work,
+                     struct ag_err *err);
+//  Remove it with all it holds. What cannot be removed is logged.
+void ag_private_remove (struct ag_unit *unit);
+//  Remove what an earlier house left.
+void ag_private_sweep (struct ag_house *house);
+#endif

@@ -1,0 +1,283 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/queue.h"
+#include "common/log.h"
+#include "supervisor/cursor.h"
+#include "supervisor/fleet.h"
+#include "supervisor/match.h"
+#include "supervisor/record.h"
+#include "supervisor/workers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PUMP_STEPS = 512 }; //  events looked at in one turn of one run
+
+struct ag_queues {
+    struct ag_house *house;
+    struct ag_queue *table;
+};
+
+struct ag_queues *
+ag_queues_new (struct ag_house *house)
+{
+    struct ag_queues *self = ag_xcalloc (1, sizeof *self);
+    self->house = house;
+    return self;
+}
+
+static void
+drop (struct ag_queues *self, struct ag_queue *queue)
+{
+    HASH_DEL (self->table, queue);
+    ag_queue_free (queue);
+}
+
+void
+ag_queues_forget (struct ag_house *house)
+{
+    struct ag_queues *self = house->queues;
+    struct ag_queue *queue, *next;
+    HASH_ITER (hh, self->table, queue, next)
+    {
+        if (queue->is_open && queue->open.timer)
+            ag_loop_cancel (house->daemon->loop, queue->open.timer);
+        drop (self, queue);
+    }
+}
+
+void
+ag_queues_destroy (struct ag_queues **self_p)
+{
+    if (!*self_p)
+        return;
+    ag_queues_forget ((*self_p)->house);
+    free (*self_p);
+    *self_p = NULL;
+}
+
+//  The queue of a run in memory; read from the store when it is not there yet. NULL for a run without
+//  hosts, and when the store fails (logged).
+static struct ag_queue *
+queue_of (struct ag_house *house, uint64_t number)
+{
+    struct ag_queue *queue;
+    HASH_FIND (hh, house->queues->table, &number, sizeof number, queue);
+    if (queue)
+        return queue->host_count ? queue : NULL;
+    struct ag_err err;
+    struct ag_run *run;
+    if (ag_run_get (house->journal, number, &run, &err) ||
+        !(queue = ag_queue_load (house->journal, run, &err))) {
+        ag_log_err (AG_ERROR, &err, "a run's queue cannot be read");
+        return NULL;
+    }
+    HASH_ADD (hh, house->queues->table, run, sizeof queue->run, queue);
+    return queue->host_count ? queue : NULL;
+}
+
+void
+ag_queues_touch (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue = queue_of (house, run);
+    if (queue)
+        queue->touched = true;
+}
+
+struct ag_invocation *
+ag_queue_open (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue = queue_of (house, run);
+    return queue && queue->is_open ? &queue->open : NULL;
+}
+
+static uint64_t
+tip_of (struct ag_house *house, uint64_t number)
+{
+    struct ag_err err;
+    struct ag_run *run;
+    return ag_run_get (house->journal, number, &run, &err) ? 0 : run->head.tip;
+}
+
+bool
+ag_queue_idle (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue = queue_of (house, run);
+    return !queue || queue->exhausted ||
+           (!queue->is_open && !queue->in_hand && queue->next > tip_of (house, run));
+}
+
+uint64_t
+ag_queue_length (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue = queue_of (house, run);
+    uint64_t tip = tip_of (house, run);
+    return queue && queue->next <= tip ? tip - queue->next + 1 : 0;
+}
+
+bool
+ag_queue_registered (struct ag_house *house, uint64_t run, uint32_t host)
+{
+    struct ag_queue *queue = queue_of (house, run);
+    return queue && host < queue->host_count && queue->hosts[host].seq > 0;
+}
+
+void
+ag_queue_close (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue = queue_of (house, run);
+    if (!queue || !queue->is_open)
+        return;
+    if (queue->open.timer)
+        ag_loop_cancel (house->daemon->loop, queue->open.timer);
+    ag_queue_clear_open (queue);
+    queue->due++;
+    queue->changed = queue->touched = true;
+}
+
+void
+ag_queue_again (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue = queue_of (house, run);
+    if (!queue || !queue->is_open)
+        return;
+    struct ag_invocation *open = &queue->open;
+    if (open->timer)
+        ag_loop_cancel (house->daemon->loop, open->timer);
+    open->timer = 0;
+    open->session = NULL;
+    open->attempt++;
+    open->effects = open->read_count = 0;
+    ag_buf_clear (&open->reads);
+    open->pending.open = open->diverged = false;
+    queue->changed = queue->touched = true;
+}
+
+void
+ag_queue_exhaust (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue = queue_of (house, run);
+    if (queue)
+        queue->exhausted = queue->changed = true;
+}
+
+int
+ag_queue_register (struct ag_house *house, uint64_t number, uint32_t host, struct ag_str behaviors,
+                   struct ag_str tools, struct ag_err *err)
+{
+    struct ag_queue *queue = queue_of (house, number);
+    struct ag_run *run;
+    if (!queue || ag_run_get (house->journal, number, &run, err))
+        return queue ? -1 : ag_fail (err, AG_E_NOT_FOUND, "the run has no hosts");
+    queue->touched = true;
+    return ag_queue_note_host (house->journal, run, queue, host, behaviors, tools, err);
+}
+
+//  The open invocation goes to its host's session when that waits; else the host is asked to come.
+static int
+hand_out (struct ag_house *house, struct ag_queue *queue, struct ag_err *err)
+{
+    struct ag_invocation *open = &queue->open;
+    if (open->session)
+        return 0;
+    struct ag_unit *unit = ag_fleet_unit (house, queue->run, open->host);
+    if (!unit || !unit->session || unit->session->state != AG_SESSION_WAITING) {
+        ag_fleet_due (house, queue->run, open->host);
+        return 0;
+    }
+    queue->changed = true;
+    return ag_session_invoke (house, unit->session, open, err);
+}
+
+//  Hosts that never registered are started; until all have, nothing is handed out.
+static bool
+all_registered (struct ag_house *house, struct ag_queue *queue)
+{
+    bool all = true;
+    for (uint32_t host = 0; host < queue->host_count; host++)
+        if (!queue->hosts[host].seq) {
+            ag_fleet_due (house, queue->run, host);
+            all = false;
+        }
+    return all;
+}
+
+//  Everything was looked at: one runtime.idle, unless nothing happened since the last.
+static int
+idle (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct ag_err *err)
+{
+    if (!queue->active)
+        return 0;
+    struct ag_buf payload = {0};
+    ag_put_map (&payload, 1);
+    ag_put_lit (&payload, "snapshot");
+    ag_queue_usage (run, &payload);
+    struct ag_draft draft = {.type = ag_type_name (AG_EV_RUNTIME_IDLE),
+                             .payload = ag_buf_str (&payload),
+                             .actor = AG_LIT ("runtime")};
+    uint64_t seq;
+    int rc = ag_journal_append (house->journal, run, &draft, &seq, err);
+    ag_buf_fini (&payload);
+    if (rc)
+        return -1;
+    queue->active = false;
+    queue->next = seq + 1;
+    queue->changed = true;
+    return 0;
+}
+
+//  One step: 1 when there may be another, 0 when it waits for somebody or is done.
+static int
+step (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct ag_err *err)
+{
+    if (queue->exhausted)
+        return 0;
+    if (queue->is_open)
+        return hand_out (house, queue, err);
+    if (!queue->in_hand) {
+        int found =
+            queue->next > run->head.tip ? 0 : ag_queue_look (house->journal, run, queue, err);
+        return found ? found : idle (house, queue, run, err);
+    }
+    if (queue->due < queue->count) {
+        ag_queue_open_due (run, queue);
+        return 1;
+    }
+    ag_queue_next_event (queue);
+    return 1;
+}
+
+static int
+pump (struct ag_house *house, struct ag_queue *queue, struct ag_err *err)
+{
+    struct ag_run *run;
+    if (ag_run_get (house->journal, queue->run, &run, err))
+        return -1;
+    if (!all_registered (house, queue))
+        return 0;
+    int more = 1;
+    for (int i = 0; i < PUMP_STEPS && more > 0; i++)
+        more = step (house, queue, run, err);
+    queue->touched = more > 0;
+    if (more >= 0 && queue->changed)
+        ag_queue_save (house->journal, run, queue);
+    return more < 0 ? -1 : 0;
+}
+
+void
+ag_queues_pump (struct ag_house *house)
+{
+    struct ag_queue *queue, *next;
+    HASH_ITER (hh, house->queues->table, queue, next)
+    {
+        if (!queue->touched)
+            continue;
+        struct ag_err err;
+        queue->touched = false;
+        struct ag_mark mark = ag_journal_mark (house->journal);
+        if (pump (house, queue, &err)) {
+            ag_journal_rollback (house->journal, &mark);
+            ag_log_err (AG_ERROR, &err, "a run's queue stands still");
+            drop (house->queues, queue);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/*  queue - each run's events to its behaviours: first in first out, one invocation at a time.
+ *
+ *  The supervisor keeps the queue; workers only answer. Where a queue stands is a note of the run (its
+ *  cursor), written in the batch that moves it, so a restart goes on exactly there and a fork at a past
+ *  point finds where it stood then. See docs/design/queue.md.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_QUEUE_H
+#define AG_QUEUE_H
+#include "supervisor/house.h"
+#include "supervisor/operation.h"
+
+struct ag_session;
+
+enum { AG_HOST_TEXT = 32, AG_CONTENTIONS = 5 };
+
+//  An effect that was answered with go and has no outcome yet.
+struct ag_pending {
+    bool open, idempotent;
+    struct ag_buf tool, args;
+    uint8_t content[AG_HASH], place[AG_HASH]; //  keys of the record
+    uint64_t requested; //  sequence of tool.requested; 0: written with the outcome
+    int64_t since_ms;
+};
+
+//  The invocation that is open in a run: handed out, or to be handed out again.
+struct ag_invocation {
+    uint64_t run, event, started; //  sequences of the trigger and of behavior.started
+    uint64_t at;                  //  what it reads
+    uint32_t host, attempt, deaths, contentions;
+    struct ag_buf behavior; //  its element of the registration
+    struct ag_buf relation; //  id, of a relation behaviour
+    struct ag_mint mint;
+    struct ag_session *session; //  NULL: nobody has it now
+    uint32_t effects;           //  ordinal of the next one
+    struct ag_buf reads;        //  what it asked for: see invocation.c
+    uint32_t read_count;
+    struct ag_pending pending;
+    bool diverged;  //  it asked for something else than before: it can only fail
+    uint64_t timer; //  of the wall clock; 0: none
+};
+
+struct ag_queues *ag_queues_new (struct ag_house *house);
+void ag_queues_destroy (struct ag_queues **self_p);
+
+//  Something happened in a run (an event, a worker that waits): its queue is moved at the end of this turn.
+void ag_queues_touch (struct ag_house *house, uint64_t run);
+//  Move every touched queue as far as it goes. What cannot be read stops the run and is logged.
+void ag_queues_pump (struct ag_house *house);
+//  Forget what is in memory; every queue is read again from the store (after a failed commit).
+void ag_queues_forget (struct ag_house *house);
+
+//  The open invocation of a run, or NULL.
+struct ag_invocation *ag_queue_open (struct ag_house *house, uint64_t run);
+//  How the run stands: nothing open, nothing due, everything looked at. A run without hosts always is.
+bool ag_queue_idle (struct ag_house *house, uint64_t run);
+//  Events not looked at yet.
+uint64_t ag_queue_length (struct ag_house *house, uint64_t run);
+
+//  A host said what it can do (a checked list): noted unless it is what is in force already.
+int ag_queue_register (struct ag_house *house, uint64_t run, uint32_t host, struct ag_str behaviors,
+                       struct ag_str tools, struct ag_err *err);
+bool ag_queue_registered (struct ag_house *house, uint64_t run, uint32_t host);
+
+//  How the open invocation ended: it is closed and the queue stands after it. Appends nothing itself.
+void ag_queue_close (struct ag_house *house, uint64_t run);
+//  It is to be handed out again: a death (counted unless the house caused it) or contention.
+void ag_queue_again (struct ag_house *house, uint64_t run);
+
+//  The run's budget is used up: nothing is handed out any more.
+void ag_queue_exhaust (struct ag_house *house, uint64_t run);
+#endif

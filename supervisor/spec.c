@@ -1,0 +1,468 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/spec.h"
+#include "common/answer.h"
+#include "common/json.h"
+#include "supervisor/blob.h"
+#include "supervisor/pack.h"
+#include "supervisor/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+//  Keys of an agent's configuration that its workers are started by.
+static const char *const kept[] = {"nets",      "layers",   "files",   "allow", "env",
+                                   "isolation", "attempts", "restart", "after", "hears"};
+
+static void
+put_kept (struct ag_str from, struct ag_buf *out, uint32_t *count)
+{
+    struct ag_str value;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (!ag_map_get (from, kept[i], &value)) {
+            ag_put_lit (out, kept[i]);
+            ag_put_value (out, value);
+            ++*count;
+        }
+}
+
+//  The settings of a pack: its defaults with what is given over them. A key that its settings.toml does not
+//  declare is refused.
+static int
+put_settings (struct ag_str pack, struct ag_str given, struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_str defaults = AG_LIT ("\x80"), name = {0}, value, unused;
+    struct ag_head map, key;
+    ag_map_get (pack, "settings", &defaults);
+    ag_map_text (pack, "name", &name);
+    size_t at = ag_open_map (out);
+    uint32_t count = 0;
+    struct ag_cursor in = ag_cursor (defaults);
+    for (uint32_t i = ag_next (&in, &map) ? 0 : map.count; i && !ag_next (&in, &key); i--) {
+        char *text = ag_str_dup (key.s);
+        bool over = given.p && !ag_map_get (given, text, &unused);
+        free (text);
+        if (ag_take (&in, &value))
+            break;
+        if (over)
+            continue;
+        ag_put_text (out, key.s);
+        ag_put_value (out, value);
+        count++;
+    }
+    in = ag_cursor (given);
+    for (uint32_t i = !given.p || ag_next (&in, &map) ? 0 : map.count; i; i--) {
+        if (ag_next (&in, &key) || ag_take (&in, &value))
+            break;
+        char *text = ag_str_dup (key.s);
+        bool known = !ag_map_get (defaults, text, &unused);
+        free (text);
+        if (!known)
+            return ag_fail (err, AG_E_NOT_FOUND, "pack %.*s has no setting %.*s", AG_STR_ARG (name),
+                            AG_STR_ARG (key.s));
+        ag_put_text (out, key.s);
+        ag_put_value (out, value);
+        count++;
+    }
+    ag_close (out, at, count);
+    return 0;
+}
+
+//  A pack map with other settings.
+static int
+put_pack (struct ag_str pack, struct ag_str given, struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (pack);
+    struct ag_head map, key;
+    struct ag_str value;
+    if (ag_next (&in, &map) || map.kind != AG_MAP)
+        return ag_fail (err, AG_E_CORRUPT, "a pack that is no map");
+    ag_put_map (out, map.count);
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+        ag_put_text (out, key.s);
+        if (!ag_str_is (key.s, "settings"))
+            ag_put_value (out, value);
+        else if (put_settings (pack, given, out, err))
+            return -1;
+    }
+    return 0;
+}
+
+//  {PACK: {…}} -> the table of one pack; p NULL when it has none.
+static struct ag_str
+given_for (struct ag_str settings, struct ag_str pack)
+{
+    struct ag_str name, given = {0};
+    if (!settings.p || ag_map_text (pack, "name", &name))
+        return given;
+    char *text = ag_str_dup (name);
+    if (ag_map_get (settings, text, &given))
+        given = (struct ag_str){0};
+    free (text);
+    return given;
+}
+
+static int
+put_script_host (struct ag_str agent, struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_str dirs, dir, settings = {0};
+    if (ag_map_get (agent, "packs", &dirs))
+        dirs = AG_LIT ("\x90");
+    ag_map_get (agent, "settings", &settings);
+    ag_put_map (out, 2);
+    ag_put_lit (out, "kind");
+    ag_put_lit (out, "script");
+    ag_put_lit (out, "packs");
+    size_t at = ag_open_list (out);
+    uint32_t count = 0;
+    int rc = 0;
+    for (; !rc && !ag_list_nth (dirs, count, &dir); count++) {
+        struct ag_head head;
+        struct ag_cursor in = ag_cursor (dir);
+        struct ag_buf pack = {0};
+        char *path = ag_next (&in, &head) ? NULL : ag_str_dup (head.s);
+        rc = path ? ag_pack_read (path, &pack, err)
+                  : ag_fail (err, AG_E_CORRUPT, "a pack without a path");
+        if (!rc)
+            rc = put_pack (ag_buf_str (&pack), given_for (settings, ag_buf_str (&pack)), out, err);
+        ag_buf_fini (&pack);
+        free (path);
+    }
+    ag_close (out, at, count);
+    return rc;
+}
+
+static void
+put_program_host (struct ag_str agent, struct ag_str base, struct ag_buf *out)
+{
+    struct ag_str command = AG_LIT ("\x90"), dir = AG_LIT ("\xc0");
+    ag_map_get (agent, "command", &command);
+    ag_map_get (agent, "dir", &dir);
+    ag_put_map (out, 4);
+    ag_put_lit (out, "kind");
+    ag_put_lit (out, "program");
+    ag_put_lit (out, "command");
+    ag_put_value (out, command);
+    ag_put_lit (out, "dir");
+    ag_put_value (out, dir);
+    ag_put_lit (out, "base");
+    ag_put_text (out, base);
+}
+
+static bool
+has_some (struct ag_str agent, const char *key)
+{
+    struct ag_str list, first;
+    return !ag_map_get (agent, key, &list) && !ag_list_nth (list, 0, &first);
+}
+
+int
+ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent,
+                  struct ag_str base, struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_buf raw = {0};
+    size_t map = ag_open_map (&raw);
+    uint32_t fields = 2, hosts = 0;
+    int rc = 0;
+    ag_put_lit (&raw, "agent");
+    ag_put_text (&raw, name);
+    put_kept (agent, &raw, &fields);
+    ag_put_lit (&raw, "hosts");
+    size_t list = ag_open_list (&raw);
+    if (has_some (agent, "packs")) {
+        rc = put_script_host (agent, &raw, err);
+        hosts++;
+    }
+    if (!rc && has_some (agent, "command")) {
+        put_program_host (agent, base, &raw);
+        hosts++;
+    }
+    ag_close (&raw, list, hosts);
+    ag_close (&raw, map, fields);
+    if (!rc)
+        rc = ag_blobs_out (journal, ag_buf_str (&raw), out, err);
+    ag_buf_fini (&raw);
+    return rc;
+}
+
+//  The packs of a fork: the parent's with settings over them, then new ones; a new one replaces an old
+//  one of its name.
+struct change {
+    ag_journal_t *journal;
+    struct ag_str set, packs;
+    uint32_t used; //  tables of set that met a pack
+    struct ag_err *err;
+};
+
+static bool
+is_replaced (const struct change *change, struct ag_str pack)
+{
+    struct ag_str name, other, one;
+    if (!change->packs.p || ag_map_text (pack, "name", &name))
+        return false;
+    for (uint32_t i = 0; !ag_list_nth (change->packs, i, &one); i++)
+        if (!ag_map_text (one, "name", &other) && ag_str_eq (name, other))
+            return true;
+    return false;
+}
+
+static int
+put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *out)
+{
+    struct ag_str pack, files;
+    size_t at = ag_open_list (out);
+    uint32_t count = 0;
+    for (uint32_t i = 0; !ag_list_nth (packs, i, &pack); i++) {
+        if (is_replaced (change, pack))
+            continue;
+        struct ag_str given = given_for (change->set, pack);
+        change->used += given.p != NULL;
+        //  what was set before stays: the pack's settings are the defaults now
+        if (put_pack (pack, given, out, change->err))
+            return -1;
+        count++;
+    }
+    for (uint32_t i = 0; change->packs.p && !ag_list_nth (change->packs, i, &pack); i++, count++) {
+        struct ag_buf made = {0};
+        int rc = ag_map_get (pack, "files", &files)
+                     ? ag_fail (change->err, AG_E_PACK, "a pack is {name, files}")
+                     : ag_pack_from (files, &made, change->err);
+        if (!rc) {
+            struct ag_str given = given_for (change->set, ag_buf_str (&made));
+            change->used += given.p != NULL;
+            rc = put_pack (ag_buf_str (&made), given, out, change->err);
+        }
+        ag_buf_fini (&made);
+        if (rc)
+            return -1;
+    }
+    ag_close (out, at, count);
+    return 0;
+}
+
+static int
+put_changed_host (struct change *change, struct ag_str host, struct ag_buf *out)
+{
+    struct ag_str kind = {0}, packs;
+    ag_map_text (host, "kind", &kind);
+    if (!ag_str_is (kind, "script") || ag_map_get (host, "packs", &packs)) {
+        ag_put_value (out, host);
+        return 0;
+    }
+    ag_put_map (out, 2);
+    ag_put_lit (out, "kind");
+    ag_put_text (out, kind);
+    ag_put_lit (out, "packs");
+    return put_changed_packs (change, packs, out);
+}
+
+static int
+put_changed (struct change *change, struct ag_str parent, struct ag_buf *out)
+{
+    struct ag_cursor in = ag_cursor (parent);
+    struct ag_head map, key, list;
+    struct ag_str value, host;
+    if (ag_next (&in, &map) || map.kind != AG_MAP)
+        return ag_fail (change->err, AG_E_CORRUPT, "the parent's spec is no map");
+    ag_put_map (out, map.count);
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+        ag_put_text (out, key.s);
+        struct ag_cursor hosts = ag_cursor (value);
+        if (!ag_str_is (key.s, "hosts") || ag_next (&hosts, &list)) {
+            ag_put_value (out, value);
+            continue;
+        }
+        ag_put_list (out, list.count);
+        for (uint32_t n = 0; n < list.count && !ag_take (&hosts, &host); n++)
+            if (put_changed_host (change, host, out))
+                return -1;
+    }
+    return 0;
+}
+
+int
+ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
+                 struct ag_str packs, struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_buf raw = {0}, normal = {0};
+    struct ag_head tables = {0};
+    struct change change = {.journal = journal, .packs = packs, .err = err};
+    int rc = set.p ? ag_value_normalise (set, &normal, err) : 0;
+    change.set = set.p ? ag_buf_str (&normal) : set;
+    if (!rc)
+        rc = put_changed (&change, parent, &raw);
+    struct ag_cursor in = ag_cursor (change.set);
+    if (!rc && set.p && !ag_next (&in, &tables) && tables.count > change.used)
+        rc = ag_fail (err, AG_E_NOT_FOUND, "a setting is for a pack that the run does not have");
+    if (!rc)
+        rc = ag_blobs_out (journal, ag_buf_str (&raw), out, err);
+    ag_buf_fini (&raw);
+    ag_buf_fini (&normal);
+    return rc;
+}
+
+static int
+append_loaded (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, struct ag_err *err)
+{
+    static const char *const keys[] = {"name", "version", "description", "bundle_hash", "settings"};
+    struct ag_buf payload = {0};
+    struct ag_str value;
+    uint64_t seq;
+    ag_put_map (&payload, 5);
+    for (size_t i = 0; i < 5; i++) {
+        ag_put_lit (&payload, keys[i]);
+        if (ag_map_get (pack, keys[i], &value))
+            ag_put_null (&payload);
+        else
+            ag_put_value (&payload, value);
+    }
+    struct ag_draft draft = {.type = ag_type_name (AG_EV_PACK_LOADED),
+                             .payload = ag_buf_str (&payload),
+                             .actor = AG_LIT ("runtime")};
+    int rc = ag_journal_append (journal, run, &draft, &seq, err);
+    ag_buf_fini (&payload);
+    return rc;
+}
+
+//  {pack, overrides, assignments: ["PACK.KEY=VALUE"]} for each pack of set.
+static int
+append_overridden (ag_journal_t *journal, struct ag_run *run, struct ag_str pack,
+                   struct ag_str overrides, struct ag_err *err)
+{
+    struct ag_buf payload = {0}, assignments = {0}, json = {0};
+    struct ag_cursor in = ag_cursor (overrides);
+    struct ag_head map, key;
+    struct ag_str value;
+    uint64_t seq;
+    if (ag_next (&in, &map) || map.kind != AG_MAP)
+        return ag_fail (err, AG_E_USAGE, "settings of %.*s are a map", AG_STR_ARG (pack));
+    ag_put_list (&assignments, map.count);
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+        ag_buf_clear (&json);
+        ag_json_write (value, AG_JSON_LINE, &json);
+        ag_put_textf (&assignments, "%.*s.%.*s=%.*s", AG_STR_ARG (pack), AG_STR_ARG (key.s),
+                      (int)json.n, (const char *)json.p);
+    }
+    ag_put_map (&payload, 3);
+    ag_put_lit (&payload, "pack");
+    ag_put_text (&payload, pack);
+    ag_put_lit (&payload, "overrides");
+    ag_put_value (&payload, overrides);
+    ag_put_lit (&payload, "assignments");
+    ag_put_value (&payload, ag_buf_str (&assignments));
+    struct ag_draft draft = {.type = ag_type_name (AG_EV_PACK_SETTINGS_OVERRIDDEN),
+                             .payload = ag_buf_str (&payload),
+                             .actor = AG_LIT ("user")};
+    int rc = ag_journal_append (journal, run, &draft, &seq, err);
+    ag_buf_fini (&payload);
+    ag_buf_fini (&assignments);
+    ag_buf_fini (&json);
+    return rc;
+}
+
+static int
+announce_set (ag_journal_t *journal, struct ag_run *run, struct ag_str set, struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (set);
+    struct ag_head map, key;
+    struct ag_str overrides;
+    if (ag_next (&in, &map) || map.kind != AG_MAP)
+        return ag_fail (err, AG_E_USAGE, "set is a map of packs");
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &overrides); i++)
+        if (append_overridden (journal, run, key.s, overrides, err))
+            return -1;
+    return 0;
+}
+
+//  A pack is announced unless the run's log already says that this very pack is in force.
+static int
+announce_packs (ag_journal_t *journal, struct ag_run *run, struct ag_str packs, struct ag_err *err)
+{
+    struct ag_str pack, name, hash;
+    for (uint32_t i = 0; !ag_list_nth (packs, i, &pack); i++) {
+        struct ag_buf known = {0}, note = {0};
+        uint64_t seq;
+        if (ag_map_text (pack, "name", &name) || ag_map_text (pack, "bundle_hash", &hash))
+            continue;
+        ag_buf_text (&note, "pack/%.*s", AG_STR_ARG (name));
+        int rc = ag_note_get (journal, run, ag_buf_str (&note), run->head.tip, &known, &seq, err);
+        struct ag_buf value = {0};
+        ag_put_text (&value, hash);
+        if (rc == 0 || (rc > 0 && !ag_str_eq (ag_buf_str (&known), ag_buf_str (&value)))) {
+            rc = append_loaded (journal, run, pack, err);
+            if (!rc)
+                ag_note_put (journal, run, ag_buf_str (&note), run->head.tip, ag_buf_str (&value));
+        }
+        ag_buf_fini (&known);
+        ag_buf_fini (&note);
+        ag_buf_fini (&value);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int
+ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec, struct ag_str set,
+                  struct ag_err *err)
+{
+    struct ag_str hosts, host, packs;
+    struct ag_buf normal = {0};
+    int rc = 0;
+    if (ag_map_get (spec, "hosts", &hosts))
+        hosts = AG_LIT ("\x90");
+    for (uint32_t i = 0; !rc && !ag_list_nth (hosts, i, &host); i++)
+        if (!ag_map_get (host, "packs", &packs))
+            rc = announce_packs (journal, run, packs, err);
+    if (!rc && set.p)
+        rc = ag_value_normalise (set, &normal, err);
+    if (!rc && set.p)
+        rc = announce_set (journal, run, ag_buf_str (&normal), err);
+    ag_buf_fini (&normal);
+    return rc;
+}
+
+static void
+put_limits (const struct ag_unit *unit, struct ag_buf *out)
+{
+    struct ag_str layers, seccomp = AG_LIT ("standard");
+    if (!ag_map_get (ag_buf_str (&unit->spec), "layers", &layers))
+        ag_map_text (layers, "seccomp", &seccomp);
+    ag_put_map (out, 3);
+    ag_put_lit (out, "memory");
+    ag_put_uint (out, ag_unit_net (unit, "memory_bytes"));
+    ag_put_lit (out, "wall_ms");
+    ag_put_uint (out, ag_unit_net (unit, "wall_ms"));
+    ag_put_lit (out, "seccomp");
+    ag_put_text (out, seccomp);
+}
+
+int
+ag_spec_welcome (struct ag_house *house, struct ag_unit *unit, struct ag_buf *out,
+                 struct ag_err *err)
+{
+    struct ag_str agent = {0}, hosts, host = {0}, packs;
+    struct ag_run *run;
+    if (ag_run_get (house->journal, unit->run, &run, err))
+        return -1;
+    ag_map_text (ag_buf_str (&unit->spec), "agent", &agent);
+    if (!ag_map_get (ag_buf_str (&unit->spec), "hosts", &hosts))
+        ag_list_nth (hosts, unit->host, &host);
+    struct ag_answer answer = ag_answer_begin (out, "welcome", (struct ag_str){0});
+    ag_answer_key (&answer, "run");
+    ag_put_lit (out, run->id);
+    ag_answer_key (&answer, "agent");
+    ag_put_text (out, agent);
+    ag_answer_key (&answer, "fork");
+    ag_put_bool (out, run->parent != 0);
+    ag_answer_key (&answer, "settings");
+    ag_put_map (out, 0);
+    ag_answer_key (&answer, "limits");
+    put_limits (unit, out);
+    int rc = 0;
+    if (!ag_map_get (host, "packs", &packs)) {
+        ag_answer_key (&answer, "packs");
+        rc = ag_blobs_in (house->journal, packs, out, err);
+    }
+    ag_answer_end (&answer);
+    return rc;
+}

@@ -1,0 +1,43 @@
+/*  spec - what the workers of a run are started with: kept in the run's record, so that a fork and a
+ *  restart start the same.
+ *
+ *      {agent, hosts: [{kind: "script", packs: [PACK]} | {kind: "program", command, dir, base}],
+ *       nets, layers, files, allow, env, isolation, attempts, restart, after, hears, goal}
+ *      PACK = {name, version, bundle_hash, settings, files: [{path, bytes}]}
+ *
+ *  The bytes of packs stand as blobs where they are long. Everything else is as common/conf.h wrote it.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_SPEC_H
+#define AG_SPEC_H
+#include "supervisor/fleet.h"
+
+//  Append the spec of an agent of the configuration; reads its packs once. AG_E_PACK.
+int ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent,
+                      struct ag_str base, struct ag_buf *out, struct ag_err *err);
+
+//  Append the spec of a fork: the parent's with settings of packs changed ({PACK: {KEY: value}}; p NULL:
+//  none) and packs added or replaced ([{name, files: [{path, bytes}]}]; p NULL: none). AG_E_NOT_FOUND for
+//  a pack or key that the parent does not have.
+int ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
+                     struct ag_str packs, struct ag_buf *out, struct ag_err *err);
+
+//  Append pack.loaded for each pack of a spec (or, of a fork, pack.settings_overridden for what was set).
+int ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec,
+                      struct ag_str set, struct ag_err *err);
+
+//  `welcome {run, agent, fork, settings, limits, packs?}` for a unit that said hello.
+int ag_spec_welcome (struct ag_house *house, struct ag_unit *unit, struct ag_buf *answer,
+                     struct ag_err *err);
+
+//  Fill in what the nursery is asked for; the strings live in hold until it is freed.
+struct ag_launch {
+    struct ag_spawn spawn;
+    const char *argv[258], *env[80], *readable[80]; //  NULL at their ends
+    char *texts[420];
+    size_t text_count;
+};
+int ag_spec_launch (struct ag_house *house, struct ag_unit *unit, struct ag_launch *launch,
+                    struct ag_err *err);
+void ag_launch_fini (struct ag_launch *launch);
+#endif

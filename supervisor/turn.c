@@ -1,0 +1,196 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/turn.h"
+#include "common/log.h"
+#include "common/net.h"
+#include "supervisor/commands.h"
+#include "supervisor/fleet.h"
+#include "supervisor/hears.h"
+#include "supervisor/queue.h"
+#include "supervisor/workers.h"
+
+#include <string.h>
+
+enum {
+    BEAT_MS = 1000,
+    TICK_MS = 200,
+    HWM = 10000,
+    MESSAGE_BYTES = 20 << 20,
+    MEMORY_BYTES = 512 << 20
+};
+
+static bool
+read_broker (void *context)
+{
+    struct ag_house *house = context;
+    struct ag_parts parts;
+    struct ag_err err;
+    int rc = ag_guard_recv (house->broker_guard, MESSAGE_BYTES, &parts, &err);
+    if (rc > 0)
+        ag_commands_message (house, &parts);
+    if (rc < 0)
+        ag_log_err (AG_ERROR, &err, "a message of the broker");
+    if (rc)
+        ag_parts_fini (&parts);
+    return rc != 0;
+}
+
+static bool
+read_workers (void *context)
+{
+    struct ag_house *house = context;
+    struct ag_parts parts;
+    struct ag_err err;
+    int rc = ag_guard_recv (house->worker_guard, MESSAGE_BYTES, &parts, &err);
+    if (rc > 0)
+        ag_workers_message (house, &parts);
+    if (rc < 0)
+        ag_workers_oversize (house, &parts, &err);
+    if (rc)
+        ag_parts_fini (&parts);
+    return rc != 0;
+}
+
+//  The write failed. Clients get the reason; queues are read anew; a worker that is in the middle of
+//  something that is not on disk is ended and its invocation runs again.
+static void
+failed (struct ag_house *house, const struct ag_err *why)
+{
+    struct ag_err err;
+    ag_log_err (AG_ERROR, why, "a turn was not written");
+    ag_outbox_fail (house->outbox, why);
+    ag_queues_forget (house);
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
+        if (unit->session && unit->session->state == AG_SESSION_BUSY)
+            ag_unit_end (house, unit, AG_END_HOUSE, 0);
+        if (unit->run)
+            unit->due = true;
+    }
+    if (why->code != AG_E_DISK_FULL && ag_journal_recover (house->journal, &err)) {
+        ag_log_err (AG_ERROR, &err, "the store cannot be opened again");
+        ag_loop_stop (house->daemon->loop);
+    }
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        if (unit->run)
+            ag_queues_touch (house, unit->run);
+}
+
+static void
+written (struct ag_house *house)
+{
+    ag_outbox_send (house->outbox, ag_workers_lost, house);
+    ag_fleet_committed (house);
+    ag_commands_publish (house);
+    ag_commands_wake (house);
+    ag_outbox_send (house->outbox, ag_workers_lost, house);
+}
+
+static void
+turn_end (void *context)
+{
+    struct ag_house *house = context;
+    struct ag_err err;
+    ag_fleet_tick (house);
+    ag_hears_deliver (house);
+    ag_queues_pump (house);
+    if (ag_journal_commit (house->journal, &err))
+        failed (house, &err);
+    else
+        written (house);
+    if (ag_fleet_is_down (house))
+        ag_loop_stop (house->daemon->loop);
+}
+
+static void
+beat (void *context)
+{
+    struct ag_house *house = context;
+    ag_commands_beat (house);
+}
+
+static void
+tick (void *context)
+{
+    (void)context; //  the turn's end does what is due by time
+}
+
+//  Only processes that the nursery made get past the handshake: the broker to its socket, a unit's tree to
+//  the workers'. News of a process may lie in the nursery's pipe still.
+static bool
+is_expected (struct ag_house *house, bool worker, pid_t pid)
+{
+    if (!worker)
+        return pid && pid == house->broker_pid;
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        if (ag_fleet_is_inside (pid, unit->pid))
+            return true;
+    return false;
+}
+
+static int
+admit (void *context, struct ag_str domain, const struct ag_peer *peer, struct ag_err *err)
+{
+    struct ag_house *house = context;
+    bool worker = ag_str_is (domain, "worker");
+    bool expected = is_expected (house, worker, peer->pid);
+    while (!expected && ag_fleet_nursery (house))
+        expected = is_expected (house, worker, peer->pid);
+    if (expected)
+        return 0;
+    return ag_fail (err, AG_E_NOT_ALLOWED, "process %d is not one that the nursery made for this",
+                    (int)peer->pid);
+}
+
+//  A socket that binds, its guard, its place on the loop.
+static int
+open_socket (struct ag_house *house, const char *path, mode_t mode, const char *domain,
+             ag_ready_fn *read, void **socket, ag_guard_t **guard, struct ag_err *err)
+{
+    struct ag_net want = {.type = ZMQ_ROUTER, .hwm_in = HWM, .hwm_out = HWM, .domain = domain};
+    struct ag_guard_limits limits = {MEMORY_BYTES, house->daemon->connections / 2};
+    *socket = ag_net_socket (house->daemon->context, &want);
+    *guard = ag_guard_new (house->daemon->context, house->daemon->loop, *socket, limits);
+    if (ag_net_bind (*socket, path, mode, err))
+        return -1;
+    ag_loop_add_socket (house->daemon->loop, *socket, read, house);
+    return 0;
+}
+
+static void
+close_socket (struct ag_house *house, const char *path, void **socket, ag_guard_t **guard)
+{
+    if (!*socket)
+        return;
+    ag_loop_remove_socket (house->daemon->loop, *socket);
+    ag_guard_destroy (guard);
+    ag_net_unbind (*socket, path);
+    zmq_close (*socket);
+    *socket = NULL;
+}
+
+int
+ag_turn_begin (struct ag_house *house, struct ag_err *err)
+{
+    ag_loop_t *loop = house->daemon->loop;
+    const struct ag_home *home = &house->daemon->home;
+    house->zap = ag_zap_new (house->daemon->context, loop, admit, house, err);
+    if (!house->zap ||
+        open_socket (house, home->broker, 0600, "broker", read_broker, &house->broker_socket,
+                     &house->broker_guard, err) ||
+        open_socket (house, home->worker, 0666, "worker", read_workers, &house->worker_socket,
+                     &house->worker_guard, err))
+        return -1;
+    ag_loop_add_fd (loop, ag_nursery_fd (house->nursery), ag_fleet_nursery, house);
+    ag_loop_timer (loop, BEAT_MS, BEAT_MS, beat, house);
+    ag_loop_timer (loop, TICK_MS, TICK_MS, tick, house);
+    ag_loop_at_turn_end (loop, turn_end, house);
+    return 0;
+}
+
+void
+ag_turn_end (struct ag_house *house)
+{
+    const struct ag_home *home = &house->daemon->home;
+    close_socket (house, home->broker, &house->broker_socket, &house->broker_guard);
+    close_socket (house, home->worker, &house->worker_socket, &house->worker_guard);
+    ag_zap_destroy (&house->zap);
+}

@@ -1,0 +1,121 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/unit.h"
+#include "common/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DELAY_FIRST_MS = 100, DELAY_MOST_MS = 30000 };
+
+static const char *const state_names[] = {
+#define STATE(NAME, name, doc) name,
+#define MOVE(state, what, next)
+#include "schemas/states.def"
+};
+
+static const struct {
+    enum ag_unit_state state;
+    enum ag_unit_what what;
+    enum ag_unit_state next;
+} moves[] = {
+#define STATE(NAME, name, doc)
+#define MOVE(state, what, next) {AG_UNIT_##state, AG_WHAT_##what, AG_UNIT_##next},
+#include "schemas/states.def"
+};
+
+const char *
+ag_unit_state_name (enum ag_unit_state state)
+{
+    return state_names[state];
+}
+
+void
+ag_unit_move (struct ag_house *house, struct ag_unit *unit, enum ag_unit_what what)
+{
+    (void)house;
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
+        if (moves[i].state == unit->state && moves[i].what == what) {
+            unit->state = moves[i].next;
+            unit->since_ms = ag_now_ms();
+            return;
+        }
+}
+
+struct ag_unit *
+ag_unit_new (struct ag_house *house, const char *name, uint64_t run, uint32_t host)
+{
+    struct ag_unit *unit = ag_xcalloc (1, sizeof *unit);
+    snprintf (unit->name, sizeof unit->name, "%s", name);
+    unit->run = run;
+    unit->host = host;
+    unit->since_ms = ag_now_ms();
+    unit->output = ag_output_new (house->daemon->home.log, name, house->daemon->loop);
+    return unit;
+}
+
+void
+ag_unit_free (struct ag_unit *unit)
+{
+    ag_output_destroy (&unit->output);
+    ag_buf_fini (&unit->spec);
+    free (unit);
+}
+
+void
+ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_type type,
+              struct ag_str extra, uint32_t extra_count)
+{
+    struct ag_buf payload = {0};
+    struct ag_run *run = NULL, *fleet;
+    struct ag_err err;
+    uint64_t seq;
+    int rc = unit->run ? ag_run_get (house->journal, unit->run, &run, &err) : 0;
+    ag_put_map (&payload, 3 + extra_count);
+    ag_put_lit (&payload, "name");
+    ag_put_lit (&payload, unit->name);
+    ag_put_lit (&payload, "run");
+    if (run)
+        ag_put_lit (&payload, run->id);
+    else
+        ag_put_null (&payload);
+    ag_put_lit (&payload, "host");
+    ag_put_uint (&payload, unit->host);
+    ag_buf_add_str (&payload, extra);
+    struct ag_draft draft = {
+        .type = ag_type_name (type), .payload = ag_buf_str (&payload), .actor = AG_LIT ("runtime")};
+    if (rc || ag_run_get (house->journal, house->fleet_run, &fleet, &err) ||
+        ag_journal_append (house->journal, fleet, &draft, &seq, &err))
+        ag_log_err (AG_ERROR, &err, "an event of a unit is not in the fleet's log");
+    ag_buf_fini (&payload);
+}
+
+//  How many of the remembered deaths lie within the period.
+static uint32_t
+recent (const struct ag_unit *unit, int64_t now, uint64_t within_ms)
+{
+    uint32_t count = 0;
+    uint32_t kept = unit->death_count < AG_UNIT_DEATHS ? unit->death_count : AG_UNIT_DEATHS;
+    for (uint32_t i = 0; i < kept; i++)
+        count += now - unit->deaths[i] <= (int64_t)within_ms;
+    return count;
+}
+
+int64_t
+ag_unit_delay (struct ag_unit *unit, uint64_t at_most, uint64_t within_ms)
+{
+    int64_t now = ag_now_ms();
+    unit->deaths[unit->death_count++ % AG_UNIT_DEATHS] = now;
+    uint32_t deaths = recent (unit, now, within_ms);
+    if (deaths > at_most)
+        return -1;
+    if (deaths <= 1) //  the first in a period is answered at once
+        unit->delay_ms = 0;
+    else if (unit->delay_ms == 0)
+        unit->delay_ms = DELAY_FIRST_MS;
+    else
+        unit->delay_ms = 2 * unit->delay_ms < DELAY_MOST_MS ? 2 * unit->delay_ms : DELAY_MOST_MS;
+    uint32_t quarter = unit->delay_ms / 4, dice;
+    ag_random (&dice, sizeof dice);
+    return unit->delay_ms - quarter + (quarter ? dice % (2 * quarter) : 0);
+}

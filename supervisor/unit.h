@@ -1,0 +1,18 @@
+/*  unit - one unit's states, what is told about it, and when it is tried again; below fleet.c.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef AG_UNIT_H
+#define AG_UNIT_H
+#include "supervisor/fleet.h"
+
+struct ag_unit *ag_unit_new (struct ag_house *house, const char *name, uint64_t run, uint32_t host);
+void ag_unit_free (struct ag_unit *unit);
+
+//  Append an event of the house about a unit to the fleet's run: {name, run, host, …}. Extra fields are
+//  pairs of key and value already encoded, extra_count of them. What cannot be appended is logged.
+void ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_type type,
+                   struct ag_str extra, uint32_t extra_count);
+
+//  The process died by itself: count it, and say when to try again; -1: no more, the limit is reached.
+int64_t ag_unit_delay (struct ag_unit *unit, uint64_t at_most, uint64_t within_ms);
+#endif

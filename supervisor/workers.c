@@ -1,0 +1,411 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/workers.h"
+#include "common/answer.h"
+#include "common/log.h"
+#include "common/net.h"
+#include "supervisor/effect.h"
+#include "supervisor/fleet.h"
+#include "supervisor/match.h"
+#include "supervisor/spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ag_workers {
+    struct ag_session *table; //  by routing id
+};
+
+//  One request of one session, while it is handled.
+struct request {
+    struct ag_house *house;
+    struct ag_session *session;
+    struct ag_invocation *invocation; //  that the session has; NULL: none
+    const struct ag_msg *msg;
+    struct ag_buf answer;
+};
+
+typedef int handler_fn (struct request *request, struct ag_err *err);
+
+struct ag_workers *
+ag_workers_new (struct ag_house *house)
+{
+    (void)house;
+    return ag_xcalloc (1, sizeof (struct ag_workers));
+}
+
+static void
+forget (struct ag_workers *self, struct ag_session *session)
+{
+    HASH_DEL (self->table, session);
+    free (session);
+}
+
+void
+ag_workers_destroy (struct ag_workers **self_p)
+{
+    struct ag_session *session, *next;
+    if (!*self_p)
+        return;
+    HASH_ITER (hh, (*self_p)->table, session, next)
+    {
+        forget (*self_p, session);
+    }
+    free (*self_p);
+    *self_p = NULL;
+}
+
+static void
+enter (struct ag_session *session, enum ag_session_state state)
+{
+    session->state = state;
+    session->since_ms = ag_now_ms();
+}
+
+void
+ag_session_end (struct ag_house *house, struct ag_session **session_p)
+{
+    if (!*session_p)
+        return;
+    (*session_p)->unit->session = NULL;
+    forget (house->workers, *session_p);
+    *session_p = NULL;
+}
+
+//  The wall clock of an invocation ran out.
+static void
+wall_over (void *context)
+{
+    struct ag_session *session = context;
+    struct ag_invocation *open = ag_queue_open (session->house, session->unit->run);
+    if (open && open->session == session)
+        open->timer = 0;
+    ag_unit_kill (session->house, session->unit, "the wall clock of %llu ms ran out",
+                  (unsigned long long)ag_unit_net (session->unit, "wall_ms"));
+}
+
+int
+ag_session_invoke (struct ag_house *house, struct ag_session *session,
+                   struct ag_invocation *invocation, struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    int rc = ag_invocation_begin (house, invocation, &answer, err);
+    if (!rc) {
+        ag_outbox_put (house->outbox, &session->route, ag_buf_str (&answer));
+        invocation->session = session;
+        session->unit->due = false;
+        enter (session, AG_SESSION_BUSY);
+        ag_unit_move (house, session->unit, AG_WHAT_TAKE);
+        int64_t wall_ms = (int64_t)ag_unit_net (session->unit, "wall_ms");
+        if (wall_ms)
+            invocation->timer = ag_loop_timer (house->daemon->loop, wall_ms, 0, wall_over, session);
+    }
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+void
+ag_session_stop (struct ag_house *house, struct ag_session *session, const char *reason)
+{
+    struct ag_buf out = {0};
+    struct ag_answer answer = ag_answer_begin (&out, "stop", (struct ag_str){0});
+    ag_answer_key (&answer, "reason");
+    ag_put_lit (&out, reason);
+    ag_answer_end (&answer);
+    ag_outbox_put (house->outbox, &session->route, ag_buf_str (&out));
+    enter (session, AG_SESSION_READY);
+    ag_buf_fini (&out);
+}
+
+//  The host is registered: its unit is ready, and events may move.
+static int
+registered (struct request *request, struct ag_str behaviors, struct ag_str tools,
+            struct ag_err *err)
+{
+    struct ag_buf normal = {0}, tool_list = {0};
+    struct ag_unit *unit = request->session->unit;
+    int rc = ag_value_normalise (behaviors, &normal, err);
+    if (!rc && tools.p)
+        rc = ag_value_normalise (tools, &tool_list, err);
+    if (!rc)
+        rc = ag_match_check (ag_buf_str (&normal), err);
+    if (!rc)
+        rc = ag_queue_register (request->house, unit->run, unit->host, ag_buf_str (&normal),
+                                ag_buf_str (&tool_list), err);
+    ag_buf_fini (&normal);
+    ag_buf_fini (&tool_list);
+    if (rc)
+        return -1;
+    unit->due = false;
+    enter (request->session, AG_SESSION_READY);
+    ag_unit_is_ready (request->house, unit);
+    return 0;
+}
+
+static int
+handle_hello (struct request *request, struct ag_err *err)
+{
+    const struct ag_msg_hello *hello = &request->msg->hello;
+    struct ag_unit *unit = request->session->unit;
+    if (hello->behaviors.p && registered (request, hello->behaviors, hello->tools, err))
+        return -1;
+    return ag_spec_welcome (request->house, unit, &request->answer, err);
+}
+
+static int
+handle_register (struct request *request, struct ag_err *err)
+{
+    const struct ag_msg_registration *msg = &request->msg->registration;
+    if (registered (request, msg->behaviors, msg->tools, err))
+        return -1;
+    ag_answer_ok (&request->answer, (struct ag_str){0});
+    return 0;
+}
+
+static int
+handle_next (struct request *request, struct ag_err *err)
+{
+    (void)err;
+    enter (request->session, AG_SESSION_WAITING);
+    ag_queues_touch (request->house, request->session->unit->run);
+    return 0;
+}
+
+static int
+handle_get (struct request *request, struct ag_err *err)
+{
+    return ag_invocation_get (request->house, request->invocation, &request->msg->get,
+                              &request->answer, err);
+}
+
+static int
+handle_effect (struct request *request, struct ag_err *err)
+{
+    if (request->invocation->pending.open)
+        return ag_fail (err, AG_E_BAD_MESSAGE, "effect came while the outcome of another is due");
+    return ag_effect_ask (request->house, request->invocation, &request->msg->effect,
+                          &request->answer, err);
+}
+
+static int
+handle_outcome (struct request *request, struct ag_err *err)
+{
+    if (!request->invocation->pending.open)
+        return ag_fail (err, AG_E_BAD_MESSAGE,
+                        "outcome came without an effect that was answered with go");
+    return ag_effect_outcome (request->house, request->invocation, &request->msg->outcome,
+                              &request->answer, err);
+}
+
+//  The invocation is over for this session; with `next` the answer is the next invocation.
+static int
+given_back (struct request *request, bool next, struct ag_err *err)
+{
+    enter (request->session, AG_SESSION_READY);
+    ag_unit_move (request->house, request->session->unit, AG_WHAT_GIVE);
+    if (!next)
+        return 0;
+    ag_buf_clear (&request->answer);
+    return handle_next (request, err);
+}
+
+static int
+handle_done (struct request *request, struct ag_err *err)
+{
+    const struct ag_msg_done *done = &request->msg->done;
+    if (ag_invocation_done (request->house, request->invocation, done, &request->answer, err))
+        return -1;
+    return given_back (request, done->next, err);
+}
+
+static int
+handle_fail (struct request *request, struct ag_err *err)
+{
+    const struct ag_msg_fail *fail = &request->msg->fail;
+    if (ag_invocation_fail (request->house, request->invocation, fail, &request->answer, err))
+        return -1;
+    return given_back (request, fail->next, err);
+}
+
+static int
+handle_print (struct request *request, struct ag_err *err)
+{
+    (void)err;
+    const struct ag_msg_print *print = &request->msg->print;
+    ag_output_line (request->session->unit->output, print->text);
+    ag_answer_ok (&request->answer, (struct ag_str){0});
+    return 0;
+}
+
+//  What may be said in which state, and who handles it.
+static const struct {
+    enum ag_msg_type type;
+    unsigned states; //  mask of 1u << enum ag_session_state
+    handler_fn *handle;
+} table[] = {
+    {AG_MSG_registration, 1u << AG_SESSION_REGISTERING, handle_register},
+    {AG_MSG_next, 1u << AG_SESSION_READY, handle_next},
+    {AG_MSG_get, 1u << AG_SESSION_BUSY, handle_get},
+    {AG_MSG_effect, 1u << AG_SESSION_BUSY, handle_effect},
+    {AG_MSG_outcome, 1u << AG_SESSION_BUSY, handle_outcome},
+    {AG_MSG_done, 1u << AG_SESSION_BUSY, handle_done},
+    {AG_MSG_fail, 1u << AG_SESSION_BUSY, handle_fail},
+    {AG_MSG_print, 1u << AG_SESSION_READY | 1u << AG_SESSION_BUSY | 1u << AG_SESSION_REGISTERING,
+     handle_print},
+};
+
+static int
+dispatch (struct request *request, struct ag_err *err)
+{
+    static const char *const names[] = {"registering", "ready", "waiting", "busy"};
+    struct ag_session *session = request->session;
+    struct ag_invocation *open = ag_queue_open (request->house, session->unit->run);
+    request->invocation = open && open->session == session ? open : NULL;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].type == request->msg->type && table[i].states & 1u << session->state &&
+            (session->state != AG_SESSION_BUSY || request->invocation))
+            return table[i].handle (request, err);
+    return ag_fail (err, AG_E_BAD_MESSAGE, "%s came out of turn: this worker is %s",
+                    ag_wire_shape (request->msg->type)->word, names[session->state]);
+}
+
+//  A worker that broke the protocol: its reason in its run's log, its process ended.
+static void
+end_worker (struct ag_house *house, struct ag_unit *unit, const struct ag_err *why)
+{
+    struct ag_run *run;
+    struct ag_err err;
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    ag_put_map (&payload, 2);
+    ag_put_lit (&payload, "host");
+    ag_put_uint (&payload, unit->host);
+    ag_put_lit (&payload, "reason");
+    ag_put_lit (&payload, ag_utf8 (ag_str (why->text)) ? why->text : "a message that is not text");
+    struct ag_draft draft = {.type = ag_type_name (AG_EV_WORKER_REFUSED),
+                             .payload = ag_buf_str (&payload),
+                             .actor = AG_LIT ("runtime")};
+    if (ag_run_get (house->journal, unit->run, &run, &err) ||
+        ag_journal_append (house->journal, run, &draft, &seq, &err))
+        ag_log_err (AG_ERROR, &err, "a worker's end is not in its log");
+    ag_buf_fini (&payload);
+    ag_unit_kill (house, unit, "%s", why->text);
+}
+
+//  Known peers by their routing id; a new one says hello with the nonce of a live process.
+static struct ag_session *
+session_of (struct ag_house *house, const struct ag_route *route)
+{
+    struct ag_session *session;
+    HASH_FIND (hh, house->workers->table, route->id, route->id_bytes, session);
+    return session;
+}
+
+static struct ag_session *
+admit (struct ag_house *house, const struct ag_route *route, const struct ag_parts *parts,
+       const struct ag_msg *msg, struct ag_err *err)
+{
+    struct ag_unit *unit =
+        msg->type == AG_MSG_hello ? ag_fleet_by_nonce (house, msg->hello.nonce) : NULL;
+    if (!unit) {
+        ag_fail (err, AG_E_NOT_ALLOWED,
+                 "a worker's first message is hello with its own AGSUP_NONCE");
+        return NULL;
+    }
+    if (unit->session) {
+        ag_fail (err, AG_E_NOT_ALLOWED, "%s has said hello already", unit->name);
+        return NULL;
+    }
+    while (!unit->pid && ag_fleet_nursery (house)) //  its hello may overtake the news that it runs
+        continue;
+    if (!ag_fleet_is_inside (parts->peer.pid, unit->pid)) {
+        ag_fail (err, AG_E_NOT_ALLOWED, "process %d is not of %s", (int)parts->peer.pid,
+                 unit->name);
+        return NULL;
+    }
+    struct ag_session *session = ag_xcalloc (1, sizeof *session);
+    session->house = house;
+    session->route = *route;
+    session->unit = unit;
+    unit->session = session;
+    enter (session, AG_SESSION_REGISTERING);
+    HASH_ADD (hh, house->workers->table, route.id, route->id_bytes, session);
+    return session;
+}
+
+static void
+answer_error (struct ag_house *house, const struct ag_route *route, const struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    ag_answer_error (&answer, (struct ag_str){0}, err);
+    ag_outbox_put (house->outbox, route, ag_buf_str (&answer));
+    ag_buf_fini (&answer);
+}
+
+static void
+serve (struct ag_house *house, struct ag_session *session, const struct ag_msg *msg)
+{
+    struct request request = {.house = house, .session = session, .msg = msg};
+    struct ag_err err;
+    struct ag_mark mark = ag_journal_mark (house->journal);
+    bool hello = msg->type == AG_MSG_hello && session->state == AG_SESSION_REGISTERING;
+    int rc = hello ? handle_hello (&request, &err) : dispatch (&request, &err);
+    if (rc) {
+        ag_journal_rollback (house->journal, &mark);
+        answer_error (house, &session->route, &err);
+        end_worker (house, session->unit, &err);
+    } else if (request.answer.n)
+        ag_outbox_put (house->outbox, &session->route, ag_buf_str (&request.answer));
+    ag_buf_fini (&request.answer);
+}
+
+void
+ag_workers_message (struct ag_house *house, struct ag_parts *parts)
+{
+    struct ag_str id = ag_part (parts, 0), body = ag_part (parts, parts->count - 1);
+    struct ag_route route = {.socket = house->worker_socket, .id_bytes = (uint8_t)id.n};
+    memcpy (route.id, id.p, id.n);
+    route.delimiter = parts->count == 3 && ag_part (parts, 1).n == 0;
+    struct ag_session *session = session_of (house, &route);
+    struct ag_err err;
+    struct ag_msg msg;
+    int rc = 0;
+    if (parts->count != 2u + route.delimiter)
+        rc = ag_fail (&err, AG_E_BAD_MESSAGE, "a request is one frame, not %zu", parts->count - 1);
+    if (!rc)
+        rc = ag_wire_read (AG_PEER_WORKER, body, &msg, &err);
+    if (!rc && !session && !(session = admit (house, &route, parts, &msg, &err)))
+        rc = -1;
+    if (!rc) {
+        serve (house, session, &msg);
+        return;
+    }
+    answer_error (house, &route, &err);
+    if (session)
+        end_worker (house, session->unit, &err);
+    else {
+        ag_log_err (AG_WARN, &err, "a stranger at the worker socket was dropped");
+        ag_peer_drop (&parts->peer);
+    }
+}
+
+void
+ag_workers_lost (void *context, const struct ag_route *route)
+{
+    struct ag_house *house = context;
+    struct ag_session *session = session_of (house, route);
+    if (session)
+        ag_unit_kill (house, session->unit, "it did not take its answer");
+}
+
+void
+ag_workers_oversize (struct ag_house *house, struct ag_parts *parts, const struct ag_err *why)
+{
+    struct ag_str id = ag_part (parts, 0);
+    struct ag_route route = {.socket = house->worker_socket, .id_bytes = (uint8_t)id.n};
+    memcpy (route.id, id.p, id.n);
+    struct ag_session *session = session_of (house, &route);
+    if (session)
+        end_worker (house, session->unit, why);
+    else
+        ag_peer_drop (&parts->peer);
+}
