@@ -16,7 +16,7 @@ enum ag_spawn_what {
     AG_SPAWN_START = 1, //  with the image as its one descriptor
     AG_SPAWN_KILL,      //  `value`: grace_ms
     AG_SPAWN_ACK,
-    AG_SPAWN_READY, //  `value`: enum ag_house
+    AG_SPAWN_READY, //  `value`: enum ag_house_process
     AG_SPAWN_DOWN,
     AG_SPAWN_WHATS
 };

@@ -116,7 +116,7 @@ is_final (const struct ag_death *death)
 }
 
 static void
-mourn (struct agsupd *self, enum ag_house who, const struct ag_death *death)
+mourn (struct agsupd *self, enum ag_house_process who, const struct ag_death *death)
 {
     struct ag_resident *resident = &self->residents[who];
     bool expected = self->phase != UP && (death->code == 0 || self->phase != STOPPING);
@@ -144,7 +144,7 @@ reap_resident (struct agsupd *self, pid_t pid)
     for (int i = 0; i < AG_HOUSES; i++) {
         if (self->residents[i].pid != pid || !ag_resident_reap (&self->residents[i], &death))
             continue;
-        mourn (self, (enum ag_house)i, &death);
+        mourn (self, (enum ag_house_process)i, &death);
         return true;
     }
     return false;
@@ -219,7 +219,7 @@ start_supervisor (struct agsupd *self, struct ag_setting *setting, struct ag_err
 }
 
 static bool
-is_due (struct agsupd *self, enum ag_house who, uint64_t now_ms)
+is_due (struct agsupd *self, enum ag_house_process who, uint64_t now_ms)
 {
     const struct ag_resident *resident = &self->residents[who];
     if (resident->pid || now_ms < resident->start_ms || self->phase != UP)

@@ -64,10 +64,10 @@ play (const char *name, int argc, char **argv)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     struct hello hello = {
-        .pid = getpid(), .broker = !strcmp (name, "agsup-broker"), .has_config = argc > 2};
+        .pid = getpid(), .broker = !strcmp (name, "agsup-broker"), .has_config = argc > 3};
     char code = 0;
     int fd = socket (AF_UNIX, SOCK_SEQPACKET, 0), pair = AG_SPAWN_FD;
-    if (argc < 2 || argv[1][0] != '/')
+    if (argc < 3 || strcmp (argv[1], "--home") || argv[2][0] != '/')
         _exit (64);
     snprintf (to.sun_path, sizeof to.sun_path, "%s/test.sock", getenv ("AG_TEST_DIR"));
     memcpy (hello.nonce, getenv ("AGSUP_NONCE"), AG_NONCE);

@@ -60,7 +60,11 @@ place_descriptors (const struct ag_setting *setting)
 _Noreturn static void
 become (const struct ag_resident *self, const struct ag_setting *setting, pid_t nursery)
 {
-    const char *argv[] = {self->name, setting->home, setting->config, NULL};
+    const char *argv[] = {self->name, "--home", setting->home, NULL, NULL, NULL};
+    if (setting->config) {
+        argv[3] = "--config";
+        argv[4] = setting->config;
+    }
     ag_birth_reset_signals();
     bool ready = setsid() >= 0 && !prctl (PR_SET_PDEATHSIG, SIGKILL) && getppid() == nursery &&
                  !prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
