@@ -267,7 +267,7 @@ wait_state (struct ag_command *command, bool *done, struct ag_buf *runs, uint32_
     for (*count = 0; *count < list.count; ++*count) {
         if (ag_next (&in, &name) || name.kind != AG_TEXT)
             return ag_fail (err, AG_E_BAD_MESSAGE, "runs is a list of names");
-        if (ag_run_find (house->journal, name.s, false, &run, err))
+        if (ag_run_find (house->journal, name.s, &run, err))
             return -1;
         bool ended = is_ended (house, run->number);
         bool idle = ag_queue_idle (house, run->number);
@@ -310,7 +310,7 @@ unit_named (struct ag_house *house, struct ag_str name, struct ag_err *err)
     struct ag_unit *unit = ag_fleet_named (house, name);
     if (unit)
         return unit;
-    if (ag_run_find (house->journal, name, false, &run, err))
+    if (ag_run_find (house->journal, name, &run, err))
         return NULL;
     unit = ag_fleet_unit (house, run->number, 0);
     if (!unit)

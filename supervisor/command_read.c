@@ -88,7 +88,7 @@ ag_command_events (struct ag_command *command, struct ag_err *err)
                         .type = msg->type,
                         .limit = msg->limit ? msg->limit : PAGE_EVENTS,
                         .after = msg->after};
-    if (msg->run.p && ag_run_find (journal, msg->run, false, &run, err))
+    if (msg->run.p && ag_run_find (journal, msg->run, &run, err))
         return -1;
     page.run = msg->run.p ? run->number : 0;
     int rc = ag_stream_scan (journal, msg->after, add_event, &page, err);
@@ -106,7 +106,7 @@ ag_command_log (struct ag_command *command, struct ag_err *err)
     ag_journal_t *journal = command->house->journal;
     struct ag_run *run;
     uint64_t at;
-    if (ag_point_find (journal, msg->run, false, &run, &at, err))
+    if (ag_point_find (journal, msg->run, &run, &at, err))
         return -1;
     struct page page = {.command = command,
                         .journal = journal,
@@ -149,7 +149,7 @@ ag_command_failures (struct ag_command *command, struct ag_err *err)
     const struct ag_msg_failures *msg = &command->msg->failures;
     ag_journal_t *journal = command->house->journal;
     struct ag_run *run;
-    if (ag_run_find (journal, msg->run, false, &run, err))
+    if (ag_run_find (journal, msg->run, &run, err))
         return -1;
     struct page page = {.command = command,
                         .journal = journal,
@@ -241,7 +241,7 @@ ag_command_objects (struct ag_command *command, struct ag_err *err)
     struct things things = {.journal = command->house->journal,
                             .limit = msg->limit ? msg->limit : PAGE_THINGS,
                             .err = err};
-    if (ag_point_find (things.journal, msg->run, false, &things.run, &things.at, err))
+    if (ag_point_find (things.journal, msg->run, &things.run, &things.at, err))
         return -1;
     struct ag_str after = {0};
     bool relations = msg->after.n && msg->after.p[0] == AG_RELATION;
@@ -282,7 +282,7 @@ ag_command_show (struct ag_command *command, struct ag_err *err)
     struct ag_entity entity = {0};
     struct ag_run *run;
     uint64_t at, seq;
-    if (ag_point_find (journal, msg->run, false, &run, &at, err))
+    if (ag_point_find (journal, msg->run, &run, &at, err))
         return -1;
     if (!ag_evt_read (msg->entity, &seq))
         return show_event (command, run, seq, err);
@@ -306,8 +306,8 @@ static int
 diff_points (struct ag_command *command, struct ag_run *runs[2], uint64_t at[2], struct ag_err *err)
 {
     ag_journal_t *journal = command->house->journal;
-    return ag_point_find (journal, command->msg->diff.a, false, &runs[0], &at[0], err) ||
-           ag_point_find (journal, command->msg->diff.b, false, &runs[1], &at[1], err);
+    return ag_point_find (journal, command->msg->diff.a, &runs[0], &at[0], err) ||
+           ag_point_find (journal, command->msg->diff.b, &runs[1], &at[1], err);
 }
 
 int
@@ -374,7 +374,7 @@ ag_command_verify (struct ag_command *command, struct ag_err *err)
     struct ag_run *run;
     int rc = 0;
     if (msg->run.p) {
-        rc = ag_run_find (journal, msg->run, false, &run, err);
+        rc = ag_run_find (journal, msg->run, &run, err);
         if (!rc)
             verify_run (&all, run);
     } else

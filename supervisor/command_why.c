@@ -69,7 +69,7 @@ ag_command_why (struct ag_command *command, struct ag_err *err)
     const struct ag_msg_why *msg = &command->msg->why;
     struct chain chain = {.command = command};
     uint64_t at, seq;
-    if (ag_point_find (command->house->journal, msg->run, false, &chain.run, &at, err))
+    if (ag_point_find (command->house->journal, msg->run, &chain.run, &at, err))
         return -1;
     int found;
     if (!ag_evt_read (msg->entity, &seq))

@@ -188,7 +188,7 @@ begin_agent (struct ag_house *house, struct ag_str name, struct ag_str agent, bo
     struct ag_str base = {0};
     uint64_t seq;
     ag_map_text (ag_buf_str (&house->fleet->conf), "base", &base);
-    int rc = ag_run_find (house->journal, name, true, &run, err);
+    int rc = ag_run_find (house->journal, name, &run, err);
     if (rc && err->code == AG_E_NOT_FOUND)
         rc = ag_run_create (house->journal, &birth, &run, err);
     if (!rc && configured) {
@@ -308,7 +308,7 @@ revive (void *arg, struct ag_str name)
     struct revival *revival = arg;
     struct ag_run *run;
     struct ag_str id = {name.p + 5, name.n - 5}; //  after "fork/"
-    revival->rc = ag_run_find (revival->house->journal, id, true, &run, revival->err);
+    revival->rc = ag_run_find (revival->house->journal, id, &run, revival->err);
     if (!revival->rc)
         revival->rc = ag_fleet_adopt (revival->house, run, true, revival->err);
     return !revival->rc;
@@ -329,7 +329,7 @@ ag_fleet_begin (struct ag_house *house, const char *path, struct ag_err *err)
 {
     struct ag_run *fleet;
     struct ag_birth birth = {.label = AG_LIT ("fleet")};
-    int rc = ag_run_find (house->journal, birth.label, true, &fleet, err);
+    int rc = ag_run_find (house->journal, birth.label, &fleet, err);
     if (rc && err->code == AG_E_NOT_FOUND)
         rc = ag_run_create (house->journal, &birth, &fleet, err);
     if (rc)

@@ -187,7 +187,7 @@ deliver_to (struct ag_house *house, const struct ag_unit *unit, struct ag_err *e
             continue;
         link.seen = 0;
         link.heard = 0;
-        if (ag_run_find (house->journal, link.from, true, &link.source, err) || deliver (&link))
+        if (ag_run_find (house->journal, link.from, &link.source, err) || deliver (&link))
             return -1;
     }
     return 0;
