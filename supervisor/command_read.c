@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { PAGE_BYTES = 2 << 20, PAGE_EVENTS = 500, PAGE_THINGS = 1000, PAGE_LOOKED = 20000 };
+enum { VERIFY_RUNS = 1000, VERIFY_EVENTS = 100000 };
 
 //  A page of events: what fits, and where to go on.
 struct page {
@@ -329,40 +330,63 @@ ag_command_diff (struct ag_command *command, struct ag_err *err)
     return rc;
 }
 
-//  Verification of several runs in one request, a bounded piece of work at a time.
+//  Verification of several runs in one request, a bounded piece of work at a time. The runs are listed
+//  first: what a scan calls may only read, and the index is rebuilt on the side.
 struct verification {
     struct ag_command *command;
-    struct ag_err *err;
-    uint64_t left; //  events that may still be looked at
-    uint64_t next; //  run number to go on from; 0: all seen
+    uint64_t numbers[VERIFY_RUNS];
+    uint32_t listed;
+    bool more; //  runs after the listed ones
     struct ag_buf runs;
     uint32_t count;
+    uint64_t looked; //  events
     bool ok;
-    int rc;
 };
 
 static bool
-verify_run (void *arg, struct ag_run *run)
+list_run (void *arg, struct ag_run *run)
 {
     struct verification *all = arg;
-    struct ag_verify one = {.run = run->number};
-    if (!all->left) {
-        all->next = run->number - 1;
-        return false;
-    }
+    all->more = all->listed == VERIFY_RUNS;
+    if (!all->more)
+        all->numbers[all->listed++] = run->number;
+    return !all->more;
+}
+
+static int
+verify_run (struct verification *all, uint64_t number, struct ag_err *err)
+{
+    ag_journal_t *journal = all->command->house->journal;
+    struct ag_verify one = {.run = number};
     int more = 1;
     while (more > 0)
-        more = ag_verify_step (all->command->house->journal, &one, 100000, all->err);
+        more = ag_verify_step (journal, &one, VERIFY_EVENTS, err);
     if (more == 0 && !one.reason[0] && all->command->msg->verify.state)
-        more = ag_verify_state (all->command->house->journal, &one, all->err);
-    all->rc = more < 0 ? -1 : 0;
-    if (all->rc)
-        return false;
+        more = ag_verify_state (journal, &one, err);
+    if (more < 0)
+        return -1;
     ag_verify_write (&one, &all->runs);
     all->count++;
     all->ok = all->ok && !one.reason[0];
-    all->left -= one.events < all->left ? one.events : all->left;
-    return true;
+    all->looked += one.events;
+    return 0;
+}
+
+static void
+answer_verified (struct verification *all)
+{
+    struct ag_command *command = all->command;
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "ok");
+    ag_put_bool (command->answer, all->ok);
+    ag_answer_key (&answer, "runs");
+    ag_put_list (command->answer, all->count);
+    ag_buf_add_str (command->answer, ag_buf_str (&all->runs));
+    if (all->count < all->listed || all->more) {
+        ag_answer_key (&answer, "next");
+        ag_put_uint (command->answer, all->numbers[all->count - 1]);
+    }
+    ag_answer_end (&answer);
 }
 
 int
@@ -370,28 +394,16 @@ ag_command_verify (struct ag_command *command, struct ag_err *err)
 {
     const struct ag_msg_verify *msg = &command->msg->verify;
     ag_journal_t *journal = command->house->journal;
-    struct verification all = {.command = command, .err = err, .left = PAGE_LOOKED, .ok = true};
+    struct verification all = {.command = command, .ok = true};
     struct ag_run *run;
-    int rc = 0;
-    if (msg->run.p) {
-        rc = ag_run_find (journal, msg->run, &run, err);
-        if (!rc)
-            verify_run (&all, run);
-    } else
-        rc = ag_run_scan (journal, msg->after, verify_run, &all, err);
-    if (!rc && !all.rc) {
-        struct ag_answer answer = ag_command_begin (command);
-        ag_answer_key (&answer, "ok");
-        ag_put_bool (command->answer, all.ok);
-        ag_answer_key (&answer, "runs");
-        ag_put_list (command->answer, all.count);
-        ag_buf_add_str (command->answer, ag_buf_str (&all.runs));
-        if (all.next) {
-            ag_answer_key (&answer, "next");
-            ag_put_uint (command->answer, all.next);
-        }
-        ag_answer_end (&answer);
-    }
+    int rc = msg->run.p ? ag_run_find (journal, msg->run, &run, err)
+                        : ag_run_scan (journal, msg->after, list_run, &all, err);
+    if (!rc && msg->run.p)
+        list_run (&all, run);
+    for (uint32_t i = 0; !rc && i < all.listed && all.looked < VERIFY_EVENTS; i++)
+        rc = verify_run (&all, all.numbers[i], err);
+    if (!rc)
+        answer_verified (&all);
     ag_buf_fini (&all.runs);
-    return rc || all.rc ? -1 : 0;
+    return rc;
 }
