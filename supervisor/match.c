@@ -8,6 +8,7 @@ static const struct {
     enum ag_kind kind;
 } fields[] = {
     {"name", true, AG_TEXT},
+    {"pack", true, AG_TEXT},
     {"on", true, AG_LIST},
     {"where", true, AG_MAP},
     {"relation_type", true, AG_TEXT},

@@ -1,7 +1,7 @@
 /*  match - which behaviours an event concerns: registrations checked, then compared with events.
  *
  *  A registration is the `behaviors` list of a hello or register, kept as the normal value it is:
- *  [{name, on: [type…], where?: {"dotted.path": literal}, relation_type?}].
+ *  [{name, pack?, on: [type…], where?: {"dotted.path": literal}, relation_type?}].
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_MATCH_H

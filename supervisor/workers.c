@@ -64,11 +64,11 @@ enter (struct ag_session *session, enum ag_session_state state)
 void
 ag_session_end (struct ag_house *house, struct ag_session **session_p)
 {
-    if (!*session_p)
+    struct ag_session *session = *session_p;
+    if (!session)
         return;
-    (*session_p)->unit->session = NULL;
-    forget (house->workers, *session_p);
-    *session_p = NULL;
+    session->unit->session = *session_p = NULL; //  which may be the same place
+    forget (house->workers, session);
 }
 
 //  The wall clock of an invocation ran out.
