@@ -122,7 +122,7 @@ workers_die_with_their_supervisor_and_services_are_handed_on (void **state)
     kill_and_greet (house, house->supervisor.pid);
     assert_false (house->supervisor.has_config);
     await (house, AG_NURSERY_CURRENT, 0);
-    struct ag_nursery_event event;
+    struct ag_nursery_event event = {0};
     assert_true (forget (house, AG_NURSERY_SPAWNED, 2, &event));
     assert_int_equal (event.pid, first.pid);
     shut_output (&first); //  the pipe goes on without its first reader
