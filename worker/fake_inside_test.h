@@ -135,10 +135,13 @@ fake_put_json (struct ag_buf *out, const char *key, const char *json)
     assert_int_equal (ag_json_read (ag_str (json), out, &err), 0);
 }
 
+//  A pack called p: pairs of path and source, ended by NULL.
 static inline void
-fake_welcome (struct fake *self, const char *source, const char *limits, const char *settings)
+fake_welcome_files (struct fake *self, const char *const *files, const char *limits,
+                    const char *settings)
 {
     struct ag_buf *out = &self->said;
+    uint32_t count = 0;
     ag_buf_clear (out);
     ag_put_map (out, 3);
     fake_put_json (out, "do", "\"welcome\"");
@@ -149,12 +152,22 @@ fake_welcome (struct fake *self, const char *source, const char *limits, const c
     fake_put_json (out, "name", "\"p\"");
     fake_put_json (out, "settings", settings ? settings : "{}");
     ag_put_lit (out, "files");
-    ag_put_list (out, 1);
-    ag_put_map (out, 2);
-    fake_put_json (out, "path", "\"main.lua\"");
-    ag_put_lit (out, "bytes");
-    ag_put_bytes (out, ag_str (source));
+    size_t at = ag_open_list (out);
+    for (; files[2 * count]; count++) {
+        ag_put_map (out, 2);
+        ag_put_lit (out, "path");
+        ag_put_lit (out, files[2 * count]);
+        ag_put_lit (out, "bytes");
+        ag_put_bytes (out, ag_str (files[2 * count + 1]));
+    }
+    ag_close (out, at, count);
     fake_send (self, ag_buf_str (out));
+}
+
+static inline void
+fake_welcome (struct fake *self, const char *source, const char *limits, const char *settings)
+{
+    fake_welcome_files (self, (const char *[]){"main.lua", source, NULL}, limits, settings);
 }
 
 static inline const char *

@@ -4,7 +4,9 @@
 #include "worker/jail.h"
 #include "worker/script.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 //  What holds when welcome says nothing else.
 enum { MEMORY_BYTES = 256 << 20, WALL_MS = 120000 };
@@ -33,18 +35,18 @@ put_walls (const struct ag_walls *walls, struct ag_buf *out)
     return ag_buf_str (out);
 }
 
-//  Three quarters of the memory net for the script; the rest is for texts on their way, the link and the
-//  program itself.
+//  The nets as the configuration has them: memory_bytes, wall_ms (0: none), and the seccomp profile. Three
+//  quarters of the memory are the script's; the rest is for texts on their way, the link and the program.
 static int
 read_limits (struct host *self, struct ag_err *err)
 {
     struct ag_str limits = {0}, seccomp = AG_LIT ("standard");
     uint64_t memory = MEMORY_BYTES, wall = WALL_MS;
     ag_map_get (ag_buf_str (&self->welcome), "limits", &limits);
-    ag_map_uint (limits, "memory", &memory);
+    ag_map_uint (limits, "memory_bytes", &memory);
     ag_map_uint (limits, "wall_ms", &wall);
     ag_map_text (limits, "seccomp", &seccomp);
-    self->limits.memory_bytes = (size_t)(memory - memory / 4);
+    self->limits.memory_bytes = memory ? (size_t)(memory - memory / 4) : SIZE_MAX;
     self->limits.wall_ms = wall;
     char *name = ag_str_dup (seccomp);
     int profile = ag_profile_of (name);
@@ -153,12 +155,21 @@ serve (struct host *self, struct ag_err *err)
     return rc;
 }
 
+static int
+build_first_wall (const struct ag_host_place *place, struct ag_walls *walls, struct ag_err *err)
+{
+    if (!place->landlock || strcmp (place->landlock, "off"))
+        return ag_jail_files (place->files, walls, err);
+    snprintf (walls->landlock, sizeof walls->landlock, "off: not asked for");
+    return 0;
+}
+
 int
 ag_host_run (const struct ag_host_place *place, struct ag_err *err)
 {
     struct host self = {.place = place, .walls = {"off: not reached", "off: before welcome"}};
     bool files = place->files && *place->files;
-    int rc = ag_jail_files (place->files, &self.walls, err);
+    int rc = build_first_wall (place, &self.walls, err);
     if (!rc)
         rc = (self.link = ag_link_new (place->endpoint, err)) ? 0 : -1;
     rc = rc ? rc : greet (&self, err);

@@ -15,6 +15,7 @@ struct ag_host_place {
     const char *endpoint; //  AGSUP_WORKER
     const char *nonce;    //  AGSUP_NONCE
     const char *files;    //  AGSUP_FILES: granted directories, separated by colons
+    const char *landlock; //  AGSUP_LANDLOCK: "off" leaves that wall out; it is up else
 };
 
 int ag_host_run (const struct ag_host_place *place, struct ag_err *err);

@@ -334,6 +334,16 @@ under_the_strict_profile_what_only_an_intruder_does_ends_the_process (void **sta
     try_all (AG_PROFILE_STRICT);
 }
 
+static int
+opens_nothing_without_files (void)
+{
+    struct ag_walls walls = {0};
+    struct ag_err err;
+    if (ag_jail_calls (AG_PROFILE_STANDARD, false, &walls, &err))
+        return NO_WALLS;
+    return strncmp (walls.seccomp, "off: ", 5) ? opens_a_file_inside() : NO_WALLS;
+}
+
 //  What is refused is possible without walls: the table proves something.
 static void
 without_walls_the_attempts_come_through (void **state)
@@ -389,20 +399,34 @@ connects_from_an_early_thread (void)
     return strncmp (walls.seccomp, "off: ", 5) ? early_result : NO_WALLS;
 }
 
+//  In a child that builds its wall itself: the errno that stopped it.
 static void
-a_thread_older_than_the_filter_is_behind_it_too (void **state)
+stopped_by (try_fn *fn, int expected)
 {
     int status;
-    (void)state;
     pid_t pid = fork();
     if (pid == 0)
-        _exit (connects_from_an_early_thread());
+        _exit (fn());
     waitpid (pid, &status, 0);
     if (WEXITSTATUS (status) == NO_WALLS) {
         print_message ("skipped: seccomp is off here\n");
         skip();
     }
-    assert_int_equal (WEXITSTATUS (status), EPERM);
+    assert_int_equal (WEXITSTATUS (status), expected);
+}
+
+static void
+a_thread_older_than_the_filter_is_behind_it_too (void **state)
+{
+    (void)state;
+    stopped_by (connects_from_an_early_thread, EPERM);
+}
+
+static void
+a_worker_without_files_opens_none (void **state)
+{
+    (void)state;
+    stopped_by (opens_nothing_without_files, EPERM);
 }
 
 //  The real binary: what the kernel says of each of its threads, and what a script can reach.
@@ -459,6 +483,22 @@ the_real_worker_stands_behind_its_walls_before_it_looks_at_a_pack (void **state)
     assert_non_null (strstr (status, "NoNewPrivs:\t1"));
 }
 
+//  The way out with an error (its line in the log, the end of the link) asks for nothing that is refused.
+static void
+a_pack_that_does_not_load_is_no_intruder (void **state)
+{
+    struct fake fake;
+    (void)state;
+    fake_start (&fake, NULL);
+    fake_hear (&fake);
+    fake_welcome (&fake, "error ('no')", "{\"seccomp\":\"strict\"}", NULL);
+    fake_receive (&fake, &fake.identity);
+    fake_receive (&fake, &fake.heard);
+    fake_say (&fake, "{\"do\":\"ok\"}");
+    fake.json.n = 0;
+    assert_int_equal (fake_end (&fake), 2);
+}
+
 static int
 make (void **state)
 {
@@ -490,6 +530,8 @@ main (void)
         cmocka_unit_test (under_the_standard_profile_each_attempt_ends_as_the_table_says),
         cmocka_unit_test (under_the_strict_profile_what_only_an_intruder_does_ends_the_process),
         cmocka_unit_test (a_thread_older_than_the_filter_is_behind_it_too),
+        cmocka_unit_test (a_worker_without_files_opens_none),
+        cmocka_unit_test (a_pack_that_does_not_load_is_no_intruder),
         cmocka_unit_test (the_real_worker_stands_behind_its_walls_before_it_looks_at_a_pack),
     };
     return cmocka_run_group_tests (tests, make, sweep);

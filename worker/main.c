@@ -16,6 +16,7 @@ usage (void)
           "  AGSUP_WORKER  endpoint of the worker protocol (ipc)\n"
           "  AGSUP_NONCE   what hello proves itself with\n"
           "  AGSUP_FILES   directories it may read below, separated by colons\n"
+          "  AGSUP_LANDLOCK  off: without that wall\n"
           "Exit status: 0 stopped, 7 a script met a limit, 69 the link was lost, else an error.");
     return 0;
 }
@@ -25,7 +26,7 @@ main (int argc, char **argv)
 {
     struct ag_err err;
     struct ag_host_place place = {getenv ("AGSUP_WORKER"), getenv ("AGSUP_NONCE"),
-                                  getenv ("AGSUP_FILES")};
+                                  getenv ("AGSUP_FILES"), getenv ("AGSUP_LANDLOCK")};
     ag_log_name ("agsup-worker");
     if (argc > 1)
         return strcmp (argv[1], "--version") ? usage() : puts (AG_RELEASE) < 0;

@@ -16,7 +16,7 @@ typedef struct ag_script ag_script_t;
 
 struct ag_script_limits {
     size_t memory_bytes; //  of one Lua state
-    uint64_t wall_ms;    //  of one invocation, and of loading one pack
+    uint64_t wall_ms;    //  of one invocation, and of loading one pack; 0: none
 };
 
 //  All are borrowed and outlive the host. grants: as ag_file_read takes them.

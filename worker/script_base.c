@@ -17,8 +17,10 @@ enum { MOST_ELEMENTS = 1000000 };
 
 //  pairs in a fixed order: numbers ascending, then texts by their bytes, then false and true.
 
+enum rank { NUMBER, TEXT, BOOLEAN };
+
 struct key {
-    int rank;
+    enum rank rank;
     bool integral;
     lua_Integer i;
     lua_Number n;
@@ -30,8 +32,8 @@ by_order (const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
     if (x->rank != y->rank)
-        return x->rank - y->rank;
-    if (x->rank == LUA_TSTRING)
+        return (int)x->rank - (int)y->rank;
+    if (x->rank == TEXT)
         return ag_str_cmp (x->text, y->text);
     if (x->integral && y->integral)
         return (x->i > y->i) - (x->i < y->i);
@@ -42,8 +44,8 @@ static void
 read_key (lua_State *L, int index, struct key *key)
 {
     int type = lua_type (L, index);
-    key->rank = type == LUA_TNUMBER ? 0 : type;
-    key->integral = type != LUA_TSTRING && lua_isinteger (L, index);
+    key->rank = type == LUA_TNUMBER ? NUMBER : type == LUA_TSTRING ? TEXT : BOOLEAN;
+    key->integral = type == LUA_TNUMBER && lua_isinteger (L, index);
     if (type == LUA_TSTRING)
         key->text.p = lua_tolstring (L, index, &key->text.n);
     else if (type == LUA_TNUMBER) {
@@ -78,9 +80,9 @@ push_keys (lua_State *L)
     qsort (keys, n, sizeof *keys, by_order);
     ag_guard_spend (L, 8 * n);
     for (i = 0; i < n; i++) {
-        if (keys[i].rank == LUA_TSTRING)
+        if (keys[i].rank == TEXT)
             lua_pushlstring (L, keys[i].text.p, keys[i].text.n);
-        else if (keys[i].rank == LUA_TBOOLEAN)
+        else if (keys[i].rank == BOOLEAN)
             lua_pushboolean (L, keys[i].n != 0);
         else if (keys[i].integral)
             lua_pushinteger (L, keys[i].i);

@@ -59,7 +59,9 @@ ag_guard_trip (struct ag_act *act, enum ag_trip why)
 void
 ag_guard_start (struct ag_act *act)
 {
-    act->deadline_ns = now_ns() + act->limits.wall_ms * 1000000u;
+    uint64_t wall_ms = act->limits.wall_ms;
+    bool none = !wall_ms || wall_ms > UINT64_MAX / 4000000;
+    act->deadline_ns = none ? UINT64_MAX : now_ns() + wall_ms * 1000000;
     lua_sethook (act->L, hook, LUA_MASKCOUNT, EVERY);
 }
 

@@ -1,0 +1,219 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "worker/fake_test.h"
+
+//  A worker with a pack of these files (pairs of path and source), up to its first `next`.
+static void
+start (struct fake *fake, const char *const *files)
+{
+    fake_start (fake, NULL);
+    fake_hear (fake);
+    fake_welcome_files (fake, files, NULL, NULL);
+    assert_non_null (strstr (fake_hear (fake), "{\"do\":\"register\""));
+    fake_say (fake, "{\"do\":\"ok\"}");
+    assert_string_equal (fake_hear (fake), "{\"do\":\"next\"}");
+}
+
+static void
+start_with (struct fake *fake, const char *source)
+{
+    start (fake, (const char *[]){"main.lua", source, NULL});
+}
+
+//  Hand out an invocation of behaviour b with more fields; the first request.
+static const char *
+invoke (struct fake *fake, const char *more)
+{
+    fake_say (fake,
+              "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{}},"
+              "\"mint\":{\"object\":1,\"relation\":1},\"seed\":1%s}",
+              more);
+    return fake_hear (fake);
+}
+
+static int
+stop (struct fake *fake)
+{
+    fake_say (fake, "{\"do\":\"stop\",\"reason\":\"idle\"}");
+    fake->json.n = 0;
+    return fake_end (fake);
+}
+
+//  What a behaviour with this body says, as JSON.
+static void
+body_says (const char *body, const char *expected)
+{
+    struct fake fake;
+    char *source =
+        ag_xprintf ("ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+                    "local function say (v) graph.emit ('said', { v = v }) end\n%s\nend }",
+                    body);
+    char *wanted = ag_xprintf ("\"payload\":{\"v\":%s}}],\"next\":true}", expected);
+    start_with (&fake, source);
+    const char *heard = invoke (&fake, "");
+    if (!strstr (heard, wanted))
+        fail_msg ("%s: %s, without %s", body, heard, wanted);
+    assert_int_equal (stop (&fake), 0);
+    free (wanted);
+    free (source);
+}
+
+static void
+texts_are_read_by_lines_and_words_and_compared (void **state)
+{
+    (void)state;
+    body_says (
+        "local t = {}\nfor line in ag.lines ('a\\r\\n\\nb c') do t[#t + 1] = line end\nsay (t)",
+        "[\"a\",\"\",\"b c\"]");
+    body_says ("local t = {}\nfor word in ag.words ('Do, as -you- like.') do t[#t + 1] = word "
+               "end\nsay (t)",
+               "[\"Do\",\"as\",\"you\",\"like\"]");
+    body_says ("say ({ ag.similarity ('a b', 'A, b!'), ag.similarity ('a', 'b'), ag.containment "
+               "('', 'a') })",
+               "[1.0,0.0,1.0]");
+    body_says ("say (ag.utf8 ('gr\\252n\\0', 4))", "\"gr?n\"");
+}
+
+static void
+values_keep_their_kinds_in_both_directions (void **state)
+{
+    (void)state;
+    body_says ("say ({ 1, 1.0, -1, math.maxinteger, true, ag.null, '', {}, ag.list {} })",
+               "[1,1.0,-1,9223372036854775807,true,null,\"\",{},[]]");
+    body_says ("say ({ b = 1, a = { 2 }, ['z z'] = ag.null })", "{\"a\":[2],\"b\":1,\"z z\":null}");
+    body_says ("say ({ type (ag.null), tostring (ag.null), ag.null == ag.null })",
+               "[\"null\",\"null\",true]");
+    body_says ("local t = {}\nfor k in pairs ({ z = 1, a = 1, [true] = 1, [2] = 1, [1.5] = 1, [-1] "
+               "= 1 }) do "
+               "t[#t + 1] = tostring (k) end\nsay (t)",
+               "[\"-1\",\"1.5\",\"2\",\"a\",\"z\",\"true\"]");
+    body_says ("say (next ({}) == nil and (next ({ b = 1, a = 2 })) == 'a')", "true");
+}
+
+static void
+event_and_view_arrive_as_they_were_sent (void **state)
+{
+    struct fake fake;
+    (void)state;
+    start_with (&fake, "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+                       "assert (ctx.now == 'then' and #ctx.view.events == 1)\n"
+                       "graph.emit ('said', { event = event, got = graph.get ('o#1'), none = "
+                       "graph.get ('o#2') })\n"
+                       "end }");
+    assert_string_equal (
+        invoke (&fake, ",\"now\":\"then\",\"view\":{\"objects\":[{\"id\":\"o#1\",\"type\":\"o\","
+                       "\"data\":{\"n\":null,\"l\":[]},\"version\":1}],\"events\":[{}]}"),
+        "{\"do\":\"get\",\"id\":\"o#2\"}");
+    fake_say (&fake, "{\"do\":\"ok\",\"objects\":[],\"relations\":[],\"more\":false}");
+    assert_non_null (strstr (
+        fake_hear (&fake),
+        "{\"event\":{\"payload\":{},\"type\":\"x\"},\"got\":{\"data\":{\"l\":[],\"n\":null},"
+        "\"id\":\"o#1\",\"type\":\"o\",\"version\":1}}"));
+    assert_int_equal (stop (&fake), 0);
+}
+
+static void
+a_relation_behaviour_is_given_its_relation_first (void **state)
+{
+    struct fake fake;
+    (void)state;
+    start_with (&fake, "ag.relation_behavior { name = 'b', relation = 'needs', on = { 'x' },\n"
+                       "function (relation, event, graph, ctx)\n"
+                       "graph.emit (event.type .. relation.id, {})\n"
+                       "end }");
+    assert_non_null (strstr (
+        invoke (&fake, ",\"relation\":{\"id\":\"rel_007\",\"type\":\"needs\"}"), "\"xrel_007\""));
+    assert_int_equal (stop (&fake), 0);
+}
+
+static void
+modules_are_files_of_the_pack_loaded_once_a_state (void **state)
+{
+    static const char *const files[] = {
+        "main.lua",
+        "local a, again = require 'lib.a', require 'lib.a'\n"
+        "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+        "    graph.emit ('said', { same = a == again, n = a.n, shared = SHARED })\n"
+        "end }",
+        "lib/a.lua",
+        "SHARED = (SHARED or 0) + 1\nreturn { n = 5 }",
+        NULL,
+    };
+    static const char *const circle[] = {"main.lua", "require 'a'", "a.lua", "require 'b'",
+                                         "b.lua",    "require 'a'", NULL};
+    struct fake fake;
+    (void)state;
+    start (&fake, files);
+    for (int i = 0; i < 2; i++)
+        assert_non_null (strstr (invoke (&fake, ""), "{\"n\":5,\"same\":true,\"shared\":1}"));
+    assert_int_equal (stop (&fake), 0);
+    fake_start (&fake, NULL);
+    fake_hear (&fake);
+    fake_welcome_files (&fake, circle, NULL, NULL);
+    fake_receive (&fake, &fake.identity);
+    fake_receive (&fake, &fake.heard);
+    fake_keep_log (&fake);
+    assert_non_null (strstr (fake.last_log, "p/b.lua:1: require \"a\" is a circle"));
+    fake_say (&fake, "{\"do\":\"ok\"}");
+    fake.json.n = 0;
+    assert_int_equal (fake_end (&fake), 2);
+}
+
+static void
+lines_for_people_are_said_once_clean_and_bounded (void **state)
+{
+    struct fake fake;
+    (void)state;
+    start_with (&fake, "print ('loading', 1, {})\n"
+                       "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+                       "    ctx.log ('warn', 'w\\27' .. ('x'):rep (10000))\n"
+                       "end }");
+    assert_int_equal (fake.log_lines, 1);
+    assert_string_equal (fake.last_log, "loading\t1\ttable");
+    invoke (&fake, "");
+    assert_int_equal (fake.log_lines, 2);
+    assert_memory_equal (fake.last_log, "w?xxx", 5);
+    assert_int_equal (stop (&fake), 0);
+}
+
+static void
+again_and_ok_lead_to_the_next_invocation (void **state)
+{
+    static const char *const answers[] = {"{\"do\":\"again\"}", "{\"do\":\"ok\",\"ids\":[]}"};
+    struct fake fake;
+    (void)state;
+    start_with (&fake,
+                "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx) end }");
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal (invoke (&fake, ""), "{\"do\":\"done\",\"ops\":[],\"next\":true}");
+        fake_say (&fake, "%s", answers[i]);
+        assert_string_equal (fake_hear (&fake), "{\"do\":\"next\"}");
+    }
+    assert_int_equal (fake_end (&fake), 0);
+}
+
+static void
+a_behaviour_that_no_pack_has_is_a_failure (void **state)
+{
+    struct fake fake;
+    (void)state;
+    start_with (&fake, "");
+    assert_non_null (
+        strstr (invoke (&fake, ""), "\"message\":\"no pack of this worker has a behaviour b\""));
+    assert_int_equal (stop (&fake), 0);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (texts_are_read_by_lines_and_words_and_compared),
+        cmocka_unit_test (values_keep_their_kinds_in_both_directions),
+        cmocka_unit_test (event_and_view_arrive_as_they_were_sent),
+        cmocka_unit_test (a_relation_behaviour_is_given_its_relation_first),
+        cmocka_unit_test (modules_are_files_of_the_pack_loaded_once_a_state),
+        cmocka_unit_test (lines_for_people_are_said_once_clean_and_bounded),
+        cmocka_unit_test (again_and_ok_lead_to_the_next_invocation),
+        cmocka_unit_test (a_behaviour_that_no_pack_has_is_a_failure),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
