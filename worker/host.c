@@ -3,6 +3,7 @@
 
 #include "worker/jail.h"
 #include "worker/script.h"
+#include "worker/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,9 @@ load (struct host *self, struct ag_buf *behaviors, struct ag_buf *tools, struct 
         if (!ag_script_load (self->script, behaviors, tools, err))
             return 0;
     }
-    ag_link_log (self->link, AG_ERROR, ag_str (err->text), &unsaid);
+    ag_buf_clear (&self->result);
+    ag_clean (ag_str (err->text), sizeof err->text, &self->result);
+    ag_link_log (self->link, AG_ERROR, ag_buf_str (&self->result), &unsaid);
     return -1;
 }
 
@@ -105,12 +108,14 @@ sign_up (struct host *self, struct ag_err *err)
 static int
 refused (struct host *self, const struct ag_err *why, struct ag_str *job, struct ag_err *err)
 {
+    ag_buf_clear (&self->job);
+    ag_clean (ag_str (why->text), sizeof why->text, &self->job);
     ag_buf_clear (&self->result);
     ag_put_map (&self->result, 3);
     ag_put_lit (&self->result, "type");
     ag_put_lit (&self->result, ag_code_name (why->code));
     ag_put_lit (&self->result, "message");
-    ag_put_lit (&self->result, why->text);
+    ag_put_text (&self->result, ag_buf_str (&self->job));
     ag_put_lit (&self->result, "traceback");
     ag_put_lit (&self->result, "");
     return ag_link_fail (self->link, ag_buf_str (&self->result), job, err);

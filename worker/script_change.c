@@ -25,14 +25,14 @@ read_data (lua_State *L, int index)
     return ag_buf_str (&act->value);
 }
 
-//  Opens an operation of so many fields in the list for `done`.
+//  Opens an operation of so many fields in the list for `done`; its data is in act->value.
 static struct ag_buf *
 add_op (lua_State *L, const char *op, uint32_t fields)
 {
     struct ag_act *act = ag_act (L);
     if (act->phase != AG_RUNNING)
         luaL_error (L, "a tool does not change the graph; let the behaviour that calls it do it");
-    if (act->ops.n > MOST_OPS_BYTES)
+    if (act->ops.n + act->value.n > MOST_OPS_BYTES)
         luaL_error (
             L, "more than 7 MiB of changes in one invocation; emit events and spread the work");
     act->op_count++;
@@ -110,7 +110,7 @@ graph_add_object (lua_State *L)
 {
     struct ag_act *act = ag_act (L);
     struct ag_str type = ag_check_id (L, 1), data = read_data (L, 2),
-                  given = ag_check_new_id (L, 3);
+                  given = ag_check_option (L, 3, "id");
     struct ag_str id = new_id (L, given, "%.*s#%s%" PRIu64, type, &act->next_object);
     struct ag_buf *op = add_op (L, "add_object", 3);
     put (op, "type", type);
@@ -221,6 +221,7 @@ drop (lua_State *L, const char *function, const char *op_name)
     enum ag_known before = ag_known (L, id, &thing);
     if (before == AG_REMOVED || before == AG_ABSENT)
         luaL_error (L, "graph.%s: there is no %s", function, id.p);
+    ag_buf_clear (&ag_act (L)->value);
     put (add_op (L, op_name, 1), "id", id);
     ag_know (L, id, AG_REMOVED, thing);
     return 0;
@@ -244,7 +245,7 @@ graph_relate (lua_State *L)
     struct ag_act *act = ag_act (L);
     struct ag_str source = ag_check_id (L, 1), target = ag_check_id (L, 2),
                   type = ag_check_id (L, 3);
-    struct ag_str data = read_data (L, 4), given = ag_check_new_id (L, 5), thing;
+    struct ag_str data = read_data (L, 4), given = ag_check_option (L, 5, "id"), thing;
     if (ag_known (L, source, &thing) == AG_REMOVED || ag_known (L, target, &thing) == AG_REMOVED)
         luaL_error (L, "graph.relate: an end was removed by this invocation");
     struct ag_str id = new_id (L, given, "%.*srel_%s%03" PRIu64, AG_LIT (""), &act->next_relation);

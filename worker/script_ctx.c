@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINE = 4096 };
+//  As far as the rows of messages.def go.
+enum { MOST_LINE = 4096, MOST_NAME = 128, MOST_PATH = 4096, MOST_ARGS_BYTES = 1 << 20 };
 
 //  One line for the agent's output. Loading again for an invocation says nothing a second time.
 static void
@@ -135,7 +136,8 @@ put_path (lua_State *L)
 {
     struct ag_act *act = ag_act (L);
     struct ag_str path = ag_lua_text (L, 1);
-    luaL_argcheck (L, ag_utf8 (path), 1, "a path that is not UTF-8");
+    luaL_argcheck (L, ag_utf8 (path) && path.n <= MOST_PATH, 1,
+                   "a path is UTF-8 and at most 4096 bytes");
     ag_buf_clear (&act->value);
     ag_put_map (&act->value, 1);
     ag_put_lit (&act->value, "path");
@@ -250,7 +252,9 @@ static int
 ctx_call (lua_State *L)
 {
     struct ag_act *act = ag_act (L);
-    const char *tool = luaL_checkstring (L, 1);
+    struct ag_str name = ag_lua_text (L, 1);
+    const char *tool = name.p;
+    luaL_argcheck (L, name.n && name.n <= MOST_NAME && ag_utf8 (name), 1, "the name of a tool");
     luaL_checktype (L, 2, LUA_TTABLE);
     bool idempotent =
         lua_istable (L, 3) && (lua_getfield (L, 3, "idempotent"), lua_toboolean (L, -1));
@@ -260,6 +264,7 @@ ctx_call (lua_State *L)
         check_args (L, tool);
     ag_buf_clear (&act->value);
     ag_lua_put (L, 2, &act->value, "args");
+    luaL_argcheck (L, act->value.n <= MOST_ARGS_BYTES, 2, "args of more than 1 MiB");
     return effect (L, tool, ours || idempotent, ours ? do_tool : NULL);
 }
 

@@ -253,23 +253,7 @@ push_relations (lua_State *L, struct ag_str of, struct ag_str type)
 
 //  Arguments.
 
-//  A text field of the table at index, p NULL when it is not there. It stays in the table.
-struct ag_str
-ag_check_option (lua_State *L, int index, const char *name)
-{
-    struct ag_str text = {0};
-    if (lua_isnoneornil (L, index))
-        return text;
-    luaL_checktype (L, index, LUA_TTABLE);
-    int type = lua_getfield (L, index, name);
-    if (type == LUA_TSTRING)
-        text.p = lua_tolstring (L, -1, &text.n);
-    else if (type != LUA_TNIL)
-        luaL_error (L, "%s is a text, not a %s", name, lua_typename (L, type));
-    lua_pop (L, 1);
-    return text;
-}
-
+//  What the supervisor takes as an id or a type.
 static bool
 is_id (struct ag_str id)
 {
@@ -279,7 +263,8 @@ is_id (struct ag_str id)
     return good;
 }
 
-static const char id_rule[] = "an id is 1 to 256 bytes without space, control character or @";
+static const char id_rule[] =
+    "an id or type is 1 to 256 bytes without space, control character or @";
 
 struct ag_str
 ag_check_id (lua_State *L, int index)
@@ -290,10 +275,17 @@ ag_check_id (lua_State *L, int index)
 }
 
 struct ag_str
-ag_check_new_id (lua_State *L, int index)
+ag_check_option (lua_State *L, int index, const char *name)
 {
-    struct ag_str id = ag_check_option (L, index, "id");
-    luaL_argcheck (L, !id.p || is_id (id), index, id_rule);
+    struct ag_str id = {0};
+    if (lua_isnoneornil (L, index))
+        return id;
+    luaL_checktype (L, index, LUA_TTABLE);
+    if (lua_getfield (L, index, name) != LUA_TNIL) {
+        id = ag_lua_text (L, -1);
+        luaL_argcheck (L, is_id (id), index, id_rule);
+    }
+    lua_pop (L, 1);
     return id;
 }
 

@@ -22,10 +22,9 @@ void ag_learn_view (lua_State *L, struct ag_str view);
 //  A text field of an object or relation, p NULL when it has none of that name.
 struct ag_str ag_thing_text (struct ag_str thing, const char *name);
 
-//  A checked id argument; from the table at index the id for a new thing, or any text option: p NULL when
-//  it is not there.
+//  A checked id or type: an argument, or a field of the table at index, p NULL when it is not there. It
+//  lives as long as the argument.
 struct ag_str ag_check_id (lua_State *L, int index);
-struct ag_str ag_check_new_id (lua_State *L, int index);
 struct ag_str ag_check_option (lua_State *L, int index, const char *name);
 
 //  script_change.c: adds its functions to the table on top of the stack.
