@@ -36,7 +36,7 @@ put_walls (const struct ag_walls *walls, struct ag_buf *out)
     return ag_buf_str (out);
 }
 
-//  The nets as the configuration has them: memory_bytes, wall_ms (0: none), and the seccomp profile. Three
+//  The nets as the configuration has them: memory and wall_ms (0: none), and the seccomp profile. Three
 //  quarters of the memory are the script's; the rest is for texts on their way, the link and the program.
 static int
 read_limits (struct host *self, struct ag_err *err)
@@ -44,7 +44,7 @@ read_limits (struct host *self, struct ag_err *err)
     struct ag_str limits = {0}, seccomp = AG_LIT ("standard");
     uint64_t memory = MEMORY_BYTES, wall = WALL_MS;
     ag_map_get (ag_buf_str (&self->welcome), "limits", &limits);
-    ag_map_uint (limits, "memory_bytes", &memory);
+    ag_map_uint (limits, "memory", &memory);
     ag_map_uint (limits, "wall_ms", &wall);
     ag_map_text (limits, "seccomp", &seccomp);
     self->limits.memory_bytes = memory ? (size_t)(memory - memory / 4) : SIZE_MAX;

@@ -154,10 +154,9 @@ a_scan_asks_page_after_page_and_a_walk_goes_both_ways (void **state)
                                 "near.relations[1].id })",
                                 "null"),
                          "{\"do\":\"get\",\"type\":\"x\"}");
-    fake_say (
-        &fake,
-        "{\"do\":\"ok\",\"objects\":[{\"id\":\"x#1\",\"type\":\"x\",\"data\":{}}],\"more\":true}");
-    assert_string_equal (fake_hear (&fake), "{\"do\":\"get\",\"type\":\"x\",\"after\":\"x#1\"}");
+    fake_say (&fake, "{\"do\":\"ok\",\"objects\":[{\"id\":\"x#1\",\"type\":\"x\",\"data\":{}}],"
+                     "\"more\":true,\"next\":\"x#1/\"}");
+    assert_string_equal (fake_hear (&fake), "{\"do\":\"get\",\"type\":\"x\",\"after\":\"x#1/\"}");
     fake_say (
         &fake,
         "{\"do\":\"ok\",\"objects\":[{\"id\":\"x#2\",\"type\":\"x\",\"data\":{}}],\"more\":false}");

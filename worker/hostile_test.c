@@ -185,7 +185,7 @@ what_does_no_harm_or_raises_leaves_the_worker_at_work (void **state)
     struct fake fake;
     size_t wrong = 0;
     (void)state;
-    start (&fake, "{\"memory_bytes\":25165824}");
+    start (&fake, "{\"memory\":25165824}");
     for (size_t i = 0; i < COUNT; i++)
         if (snippets[i].outcome <= RAISES)
             wrong += !check (&snippets[i], run (&fake, i));
@@ -204,8 +204,7 @@ what_meets_a_limit_is_told_and_ends_the_worker_with_7 (void **state)
         if (snippets[i].outcome <= RAISES)
             continue;
         bool endless = snippets[i].outcome == TIME;
-        start (&fake, endless ? "{\"wall_ms\":200,\"memory_bytes\":25165824}"
-                              : "{\"memory_bytes\":25165824}");
+        start (&fake, endless ? "{\"wall_ms\":200,\"memory\":25165824}" : "{\"memory\":25165824}");
         wrong += !check (&snippets[i], run (&fake, i));
         fake_say (&fake, "{\"do\":\"ok\"}");
         assert_int_equal (fake_end (&fake), 7);

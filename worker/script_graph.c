@@ -130,6 +130,7 @@ ask_ids (lua_State *L, struct ag_msg_get get, const char *key)
         }
         if (ag_map_bool (answer, "more", &more) || !id.p)
             return;
+        ag_map_text (answer, "next", &id);
         ag_buf_clear (&act->reply);
         ag_buf_add_str (&act->reply, id);
         get.after = ag_buf_str (&act->reply);

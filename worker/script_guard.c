@@ -101,8 +101,11 @@ ag_guard_alloc (void *arg, void *p, size_t old, size_t size)
     act->work += (unsigned)(size >> 6 < WORK ? size >> 6 : WORK);
     if (act->work >= WORK && act->L)
         lua_sethook (act->L, hook, LUA_MASKCOUNT, 1);
+    void *moved = realloc (p, size);
+    if (!moved && size > old)
+        return NULL;
     act->used += size - old;
-    return ag_xrealloc (p, size);
+    return moved ? moved : p;
 }
 
 //  Keep what an error says and where it happened, in clean and bounded text.
