@@ -1,7 +1,7 @@
-/*  cache - the present data of objects that were patched lately, so that a patch need not rebuild it.
+/*  cache - the present tips and data of what changed lately, so that a patch need not look for them.
  *
- *  Only speed depends on it: an entry says of which version it is the data, and whoever asks says which
- *  version he means. It has two generations of bounded size; the older one is dropped when the younger
+ *  Only speed depends on it. Data says of which version it is, and whoever asks says which version he
+ *  means; a tip is written with the table, so it is what the table holds. It has two generations of bounded size; the older one is dropped when the younger
  *  is full, and what was used meanwhile has moved over.
  *  SPDX-License-Identifier: Apache-2.0
  */

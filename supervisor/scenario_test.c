@@ -318,7 +318,7 @@ static void
 every_scenario_holds_on_disk_when_all_is_forgotten_now_and_then (void **state)
 {
     (void)state;
-    run_all (true, (struct mode){.forget_every = 8, .close_every = 200});
+    run_all (true, (struct mode){.forget_every = 23, .close_every = 300});
 }
 
 int

@@ -78,6 +78,7 @@ ag_version_decode (struct ag_str value, struct ag_version *version)
 
 /*  Writing  */
 
+//  Written through the cache, under sequence 0: what is there is what the table holds.
 static void
 put_tip (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
          struct ag_str id, const struct ag_tip *tip)
@@ -87,7 +88,22 @@ put_tip (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind ki
     ag_key_tip (&key, run->index, kind, id);
     encode_tip (tip, kind, &value);
     ag_batch_put (ag_journal_batch (journal), AG_TIP, ag_key_str (&key), ag_buf_str (&value));
+    ag_cache_put (ag_journal_cache (journal), ag_key_str (&key), 0, ag_buf_str (&value));
     ag_buf_fini (&value);
+}
+
+static int
+get_tip (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+         struct ag_str id, struct ag_buf *hold, struct ag_err *err)
+{
+    struct ag_key key;
+    struct ag_str value;
+    ag_buf_clear (hold);
+    ag_key_tip (&key, run->index, kind, id);
+    if (!ag_cache_get (ag_journal_cache (journal), ag_key_str (&key), 0, &value))
+        return ag_batch_get (ag_journal_batch (journal), AG_TIP, ag_key_str (&key), hold, err);
+    ag_buf_add_str (hold, value);
+    return 1;
 }
 
 static void
@@ -170,10 +186,11 @@ ag_state_create (ag_journal_t *journal, const struct ag_run *run, enum ag_entity
     index_entity (journal, run, kind, id, &tip, 0);
 }
 
-static void
-cache_key (const struct ag_run *run, struct ag_str id, struct ag_key *key)
+void
+ag_state_data_key (const struct ag_run *run, struct ag_str id, struct ag_key *key)
 {
     ag_key_tip (key, run->index, AG_OBJECT, id);
+    ag_key_next (key);
 }
 
 void
@@ -191,7 +208,7 @@ ag_state_patch (ag_journal_t *journal, const struct ag_run *run, struct ag_str i
                                  .version = tip.version,
                                  .data = whole ? data : (struct ag_str){0}};
     put_version (journal, run, AG_OBJECT, id, seq, &version);
-    cache_key (run, id, &key);
+    ag_state_data_key (run, id, &key);
     ag_cache_put (ag_journal_cache (journal), ag_key_str (&key), seq, data);
 }
 
@@ -260,10 +277,7 @@ static int
 tip_at_level (ag_journal_t *journal, const struct ag_run *level, enum ag_entity_kind kind,
               struct ag_str id, uint64_t at, struct ag_tip *tip, struct ag_err *err)
 {
-    struct ag_key key;
-    ag_buf_clear (&tip->hold);
-    ag_key_tip (&key, level->index, kind, id);
-    int rc = ag_batch_get (ag_journal_batch (journal), AG_TIP, ag_key_str (&key), &tip->hold, err);
+    int rc = get_tip (journal, level, kind, id, &tip->hold, err);
     if (rc <= 0)
         return rc;
     if (ag_tip_decode (ag_buf_str (&tip->hold), tip))

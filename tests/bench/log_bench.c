@@ -1,6 +1,7 @@
 /*  log_bench - what the log costs: events and patches a second, a fork, a promote.
  *
- *  Usage: log_bench [DIR]. Prints one line a number. The store lies in DIR, or in a directory of its own.
+ *  Usage: log_bench [EVENTS]. Prints one line a number. The store lies in a directory of its own, which is
+ *  removed at the end.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #include "common/json.h"
@@ -10,6 +11,7 @@
 #include "supervisor/promote.h"
 
 #include <assert.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -198,16 +200,23 @@ measure (struct bench *self, unsigned events)
     promote (self, fork);
 }
 
+static int
+remove_one (const char *path, const struct stat *info, int kind, struct FTW *ftw)
+{
+    (void)info, (void)kind, (void)ftw;
+    return remove (path);
+}
+
 int
 main (int argc, char **argv)
 {
     char own[] = "/tmp/log_bench.XXXXXX";
-    unsigned events = argc > 2 ? (unsigned)atoi (argv[2]) : 1000000;
+    unsigned events = argc > 1 ? (unsigned)atoi (argv[1]) : 1000000;
     struct bench self = {0};
     struct ag_run *run;
     struct ag_birth birth = {.label = AG_LIT ("bench")};
-    const char *dir = argc > 1 ? argv[1] : mkdtemp (own);
-    self.store = ag_store_rocks_new (dir, &self.err);
+    assert (events >= 10000 && mkdtemp (own));
+    self.store = ag_store_rocks_new (own, &self.err);
     must (&self, self.store ? 0 : -1);
     self.journal = ag_journal_new (self.store, &self.err);
     must (&self, self.journal ? 0 : -1);
@@ -216,5 +225,6 @@ main (int argc, char **argv)
     measure (&self, events);
     ag_journal_destroy (&self.journal);
     ag_store_destroy (&self.store);
+    nftw (own, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return 0;
 }
