@@ -323,16 +323,26 @@ is_walk_over (const struct ag_child *child)
     return is_walked (child) && wants_look (child) && child->exited && !child->left;
 }
 
+//  While one is leaving, an orphan that was not seen in the look may be its own and has time.
+static bool
+is_one_leaving (const struct ag_brood *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        if (self->list[i].stage == AG_LEAVING)
+            return true;
+    return false;
+}
+
 static void
 walk (struct ag_brood *self)
 {
     bool unbroken = look (self);
     dismiss (self);
-    size_t doomed = count_left (self);
-    bool sure =
-        unbroken && !self->strays && !ag_procs_stray (self->procs, self->tops, self->top_count);
-    if (doomed)
+    if (count_left (self))
         fell (self);
+    bool sure = ag_procs_free_of_strays (self->procs, self->tops, self->top_count,
+                                         !is_one_leaving (self)) &&
+                unbroken && !self->strays;
     for (size_t i = 0; i < self->count; i++) {
         struct ag_child *child = &self->list[i];
         if (sure && is_walk_over (child))

@@ -127,6 +127,24 @@ what_a_program_leaves_behind_is_ended_when_it_ends (void **state)
     }
 }
 
+//  Each of them lives for a moment, in which it makes the next one. After so many it gives up by itself.
+static void
+who_runs_away_by_forking_is_caught (void **state)
+{
+    struct house *house = *state;
+    open_house (house, NULL);
+    for (uint64_t i = 0; i < 2; i++) {
+        shell (house, i, ways[i], AG_CHILD_WORKER,
+               "run () { [ $1 -gt 30000 ] || run $(($1 + 1)) & }; echo go; run 0; sleep 1000");
+        struct ag_nursery_event spawned = await (house, AG_NURSERY_SPAWNED, i);
+        assert_true (readable_within (spawned.output[0], PATIENCE_MS));
+        ag_nursery_kill (house->nursery, i, 0);
+        await (house, AG_NURSERY_STOPPED, i);
+        assert_int_equal (count_of (i), 0);
+        shut_output (&spawned);
+    }
+}
+
 static void
 a_tree_is_asked_before_it_is_killed (void **state)
 {
@@ -293,8 +311,6 @@ a_uid_of_its_own_reaches_a_program_it_could_not_open (void **state)
     drink (spawned.output[0], text, sizeof text);
     close (spawned.output[1]);
     assert_string_equal (text, "uid=62000 gid=62001 groups=62001\n");
-    //  and still dies with the nursery: the change of uid came first
-    shell (house, 2, WALK, AG_CHILD_WORKER, "exec sleep 1000");
 }
 
 static void
@@ -407,6 +423,7 @@ main (int argc, char **argv)
         OURS (a_start_that_fails_names_its_step_and_whether_to_try_again),
         OURS (nothing_of_a_killed_tree_is_left),
         OURS (what_a_program_leaves_behind_is_ended_when_it_ends),
+        OURS (who_runs_away_by_forking_is_caught),
         OURS (a_tree_is_asked_before_it_is_killed),
         OURS (who_does_not_go_in_time_is_killed_and_the_time_can_be_shortened),
         OURS (a_child_gets_its_environment_and_nothing_else),

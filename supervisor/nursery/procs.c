@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "common/buf.h"
 #include "supervisor/nursery/clock.h"
@@ -155,29 +156,48 @@ bool
 ag_procs_own (struct ag_procs *self, const struct ag_top *tops, size_t count)
 {
     bool whole = true;
+    pid_t us = getpid();
     for (size_t i = 0; i < self->count; i++)
-        whole = follow (self, &self->list[i], tops, count, getpid()) && whole;
+        whole = follow (self, &self->list[i], tops, count, us) && whole;
     return whole;
 }
 
-bool
-ag_procs_stray (struct ag_procs *self, const struct ag_top *tops, size_t count)
+//  One reading of our list of children. The numbers are safe: who is on it has not been waited for.
+static size_t
+see_strays (struct ag_procs *self, const struct ag_top *tops, size_t count, bool end)
 {
     char text[1 << 16];
-    if (self->children < 0)
-        return false; //  then the table has to do
+    size_t strays = 0;
     ssize_t n = pread (self->children, text, sizeof text - 1, 0);
-    if (n < 0)
-        return true;
-    text[n] = 0;
-    for (char *at = text, *end; *at; at = end) {
-        pid_t pid = (pid_t)strtol (at, &end, 10);
-        if (end == at)
+    text[n > 0 ? n : 0] = 0;
+    for (char *at = text, *next; *at; at = next) {
+        pid_t pid = (pid_t)strtol (at, &next, 10);
+        const struct ag_top *top = ag_top_of (tops, count, pid);
+        if (next == at)
             break;
-        if (!ag_top_of (tops, count, pid))
-            return true;
+        if (top && top->owner != AG_OWNER_STRAY)
+            continue;
+        strays++;
+        if (end) {
+            siginfo_t info;
+            kill (pid, SIGKILL);
+            waitid (P_PID, (id_t)pid, &info, WEXITED | WNOHANG);
+        }
     }
-    return false;
+    return n < 0 ? 1 : strays;
+}
+
+bool
+ag_procs_free_of_strays (struct ag_procs *self, const struct ag_top *tops, size_t count, bool end)
+{
+    enum { HUNT_MS = 5 };
+    uint64_t deadline_ms = ag_clock_ms() + HUNT_MS;
+    if (self->children < 0)
+        return true; //  then the table has to do
+    while (see_strays (self, tops, count, end))
+        if (!end || ag_clock_ms() > deadline_ms)
+            return false;
+    return true;
 }
 
 //  The value of the first "NAME=" in these bytes, where each entry stands between two NULs: 1, 0 when none
@@ -248,9 +268,10 @@ end_some (struct ag_procs *self, const char *home_id, struct pollfd *held, size_
 {
     char value[64];
     size_t n = 0;
+    pid_t us = getpid();
     for (size_t i = 0; i < self->count && n < room; i++) {
         const struct ag_proc *proc = &self->list[i];
-        if (proc->pid == getpid() ||
+        if (proc->pid == us ||
             !ag_proc_env (self, proc->pid, "AGSUP_HOME_ID", value, sizeof value) ||
             strcmp (value, home_id))
             continue;

@@ -51,8 +51,12 @@ int ag_procs_read (struct ag_procs *self);
 //  Say of each process whose it is: the owner of the top its parents lead to, STRAY for other children
 //  of this process and what is below them. False when a chain broke.
 bool ag_procs_own (struct ag_procs *self, const struct ag_top *tops, size_t count);
-//  Whether this process has a child, living or dead, that is not among the tops.
-bool ag_procs_stray (struct ag_procs *self, const struct ag_top *tops, size_t count);
+//  Whether all children of this process, living or dead, are among the tops of somebody. With `end` what is
+//  not is killed and reaped, and so is what comes of it, for a few milliseconds: who runs away by forking
+//  and dying in turn is fast, but each time a child of ours. It cannot slip through either, because until
+//  we wait for them its dead stay on the list.
+bool ag_procs_free_of_strays (struct ag_procs *self, const struct ag_top *tops, size_t count,
+                              bool end);
 
 //  What a variable was in the environment with which a process was started; false when there was none, it
 //  does not fit, or the process may not be looked at.

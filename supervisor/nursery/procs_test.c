@@ -91,15 +91,16 @@ a_descendant_belongs_to_the_top_of_its_line (void **state)
     assert_int_equal (find (&procs, first[0])->depth, 0);
     assert_int_equal (find (&procs, getpid())->owner, AG_OWNER_NONE);
     assert_int_equal (find (&procs, 1)->owner, AG_OWNER_NONE);
-    assert_false (ag_procs_stray (&procs, tops, 2));
+    assert_true (ag_procs_free_of_strays (&procs, tops, 2, false));
 
     look (&procs, tops, 1); //  one of the two is not known any more
     bool first_is_known = tops[0].pid == first[0];
     pid_t stranger = first_is_known ? first[1] : first[0];
     assert_int_equal (find (&procs, stranger)->owner, AG_OWNER_STRAY);
-    assert_true (ag_procs_stray (&procs, tops, 1));
-    end (first[0]);
-    end (first[1]);
+    assert_false (ag_procs_free_of_strays (&procs, tops, 1, false));
+    assert_true (ag_procs_free_of_strays (&procs, tops, 1, true));
+    assert_int_equal (kill (stranger, 0), -1); //  killed and reaped, and nobody else
+    end (tops[0].pid);
     ag_procs_close (&procs);
 }
 
