@@ -3,7 +3,6 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/syscall.h>
 
 enum { WALK = 0, CGROUP = 1u << AG_LAYER_CGROUP, PIDNS = 1u << AG_LAYER_PIDNS };
 static const uint32_t ways[] = {WALK, CGROUP, PIDNS};
@@ -104,6 +103,7 @@ nothing_of_a_killed_tree_is_left (void **state)
         shell (house, i, ways[i], AG_CHILD_WORKER, WILD);
         struct ag_nursery_event spawned = await (house, AG_NURSERY_SPAWNED, i);
         assert_true (comes_to (house, WILD_ONES));
+        assert_int_equal (children_of (house->agsupd), 3); //  its orphans are its own
         int before = count_with ("AGSUP_HOME_ID", house->id, false);
         ag_nursery_kill (house->nursery, i, 0);
         struct ag_nursery_event stopped = await (house, AG_NURSERY_STOPPED, i);
@@ -127,15 +127,16 @@ what_a_program_leaves_behind_is_ended_when_it_ends (void **state)
     }
 }
 
-//  Each of them lives for a moment, in which it makes the next one. After so many it gives up by itself.
+//  No look at /proc is fast enough for it.
 static void
 who_runs_away_by_forking_is_caught (void **state)
 {
     struct house *house = *state;
+    char text[96];
+    snprintf (text, sizeof text, "%s/agsup-runaway & exec sleep 1000", house->dir);
     open_house (house, NULL);
     for (uint64_t i = 0; i < 2; i++) {
-        shell (house, i, ways[i], AG_CHILD_WORKER,
-               "run () { [ $1 -gt 30000 ] || run $(($1 + 1)) & }; echo go; run 0; sleep 1000");
+        shell (house, i, ways[i], AG_CHILD_WORKER, text);
         struct ag_nursery_event spawned = await (house, AG_NURSERY_SPAWNED, i);
         assert_true (readable_within (spawned.output[0], PATIENCE_MS));
         ag_nursery_kill (house->nursery, i, 0);
@@ -277,13 +278,16 @@ a_child_killed_before_its_program_runs_has_one_end (void **state)
         shell (house, i, ways[i % WAYS], AG_CHILD_WORKER, "exec sleep 1000");
         ag_nursery_kill (house->nursery, i, 0);
     }
+    int never_ran = 0;
     for (uint64_t i = 0; i < 50; i++) {
         struct ag_nursery_event event = await_end (house, i), other;
         bool failed = event.what == AG_NURSERY_FAILED;
+        never_ran += failed;
         assert_int_equal (failed ? event.error : event.signal, failed ? ECANCELED : SIGKILL);
         assert_int_equal (forget (house, AG_NURSERY_SPAWNED, i, &other), !failed);
         assert_int_equal (count_of (i), 0);
     }
+    assert_true (never_ran > 0);
 }
 
 //  Walls.
@@ -379,12 +383,15 @@ landlock_leaves_what_was_granted (void **state)
                                      .argv = argv,
                                      .dir = own,
                                      .readable = readable,
+                                     .limits = {.open_files = 12}, //  fewer than the nursery has
                                      .layers = 1u << AG_LAYER_LANDLOCK});
     struct ag_nursery_event spawned = await (house, AG_NURSERY_SPAWNED, 1);
-    if (spawned.refused[AG_LAYER_LANDLOCK]) {
+    int error = spawned.refused[AG_LAYER_LANDLOCK];
+    if (error == ENOSYS || error == EOPNOTSUPP) {
         shut_output (&spawned);
-        skip_because (strerror (spawned.refused[AG_LAYER_LANDLOCK]));
+        skip_because ("this kernel has no Landlock");
     }
+    assert_int_equal (error, 0);
     drink (spawned.output[0], text, sizeof text);
     assert_string_equal (text, "own\n26\n");
     drink (spawned.output[1], text, sizeof text);
