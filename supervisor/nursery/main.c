@@ -24,7 +24,7 @@ static const char usage[] =
     "  --programs DIR   where agsup-supervisor and agsup-broker are, if not beside agsupd\n"
     "  --stop-within S  seconds that an orderly end may take before all is killed (30)\n";
 
-enum { HOME = 1, CONFIG, READY_FD, PROGRAMS, STOP_WITHIN };
+enum { HOME = 1, CONFIG, PROGRAMS, READY_FD, STOP_WITHIN };
 
 static const struct option longs[] = {
     {"home", required_argument, NULL, HOME},
@@ -37,17 +37,6 @@ static const struct option longs[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int
-number (const char *name, const char *text, unsigned most, struct ag_err *err)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul (text, &end, 10);
-    if (*end || end == text || errno || value > most)
-        return ag_fail (err, AG_E_USAGE, "--%s is %s, not 0 to %u", name, text, most);
-    return (int)value;
-}
-
 struct arguments {
     const char *home, *config, *programs;
     int ready_fd, stop_s;
@@ -55,29 +44,46 @@ struct arguments {
 };
 
 static int
+read_number (int *number, const char *name, const char *text, int most, struct ag_err *err)
+{
+    char *end;
+    errno = 0;
+    long value = strtol (text, &end, 10);
+    if (*end || end == text || errno || value < 0 || value > most)
+        return ag_fail (err, AG_E_USAGE, "--%s is %s, not 0 to %d", name, text, most);
+    *number = (int)value;
+    return 0;
+}
+
+static int
+take (struct arguments *args, int option, const char *text, struct ag_err *err)
+{
+    const char **texts[] = {
+        [HOME] = &args->home, [CONFIG] = &args->config, [PROGRAMS] = &args->programs};
+    if (option == READY_FD)
+        return read_number (&args->ready_fd, "ready-fd", text, 65535, err);
+    if (option == STOP_WITHIN)
+        return read_number (&args->stop_s, "stop-within", text, 86400, err);
+    if (option == 'h')
+        args->help = true;
+    else if (option == 'V')
+        args->version = true;
+    else
+        *texts[option] = text;
+    return 0;
+}
+
+static int
 parse (int argc, char **argv, struct arguments *args, struct ag_err *err)
 {
     *args = (struct arguments){.ready_fd = -1, .stop_s = 30};
     opterr = 0;
     for (int option; (option = getopt_long (argc, argv, "hV", longs, NULL)) != -1;) {
-        if (option == HOME)
-            args->home = optarg;
-        else if (option == CONFIG)
-            args->config = optarg;
-        else if (option == PROGRAMS)
-            args->programs = optarg;
-        else if (option == READY_FD &&
-                 (args->ready_fd = number ("ready-fd", optarg, 65535, err)) < 0)
+        if (option == '?')
+            return ag_fail (err, AG_E_USAGE, "%s is no option of agsupd, or its value is missing",
+                            argv[optind - 1]);
+        if (take (args, option, optarg, err))
             return -1;
-        else if (option == STOP_WITHIN &&
-                 (args->stop_s = number ("stop-within", optarg, 86400, err)) < 0)
-            return -1;
-        else if (option == 'h')
-            args->help = true;
-        else if (option == 'V')
-            args->version = true;
-        else if (option == '?')
-            return ag_fail (err, AG_E_USAGE, "%s is no option of agsupd", argv[optind - 1]);
     }
     if (optind < argc)
         return ag_fail (err, AG_E_USAGE, "%s: agsupd takes options only", argv[optind]);

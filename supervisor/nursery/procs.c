@@ -45,10 +45,12 @@ open_of (const struct ag_procs *self, pid_t pid, const char *file)
     return openat (dirfd (self->dir), path, O_RDONLY | O_CLOEXEC);
 }
 
-//  The name of a program may hold anything, ")" and spaces too: fields are counted from the last ")".
+//  Field 4 and field 22. The name of a program may hold anything, ")" and spaces too: fields are counted
+//  from the last ")", after which the third, a letter, stands.
 static bool
 look (const struct ag_procs *self, pid_t pid, struct ag_proc *proc)
 {
+    enum { PARENT = 4, START = 22 };
     char text[1024];
     int fd = open_of (self, pid, "stat");
     if (fd < 0)
@@ -56,15 +58,17 @@ look (const struct ag_procs *self, pid_t pid, struct ag_proc *proc)
     ssize_t n = read (fd, text, sizeof text - 1);
     close (fd);
     text[n > 0 ? n : 0] = 0;
-    const char *fields = strrchr (text, ')');
-    unsigned long long start;
-    *proc = (struct ag_proc){.pid = pid, .owner = AG_OWNER_NONE};
-    if (!fields ||
-        sscanf (fields,
-                ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                &proc->state, &proc->parent, &start) != 3)
+    char *at = strrchr (text, ')');
+    if (!at || strlen (at) < 4)
         return false;
-    proc->start = start;
+    *proc = (struct ag_proc){.pid = pid, .owner = AG_OWNER_NONE, .state = at[2]};
+    at += 3;
+    for (int field = PARENT; field <= START; field++) {
+        long long value = strtoll (at, &at, 10);
+        if (field == PARENT)
+            proc->parent = (pid_t)value;
+        proc->start = (uint64_t)value;
+    }
     return true;
 }
 

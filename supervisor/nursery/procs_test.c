@@ -98,7 +98,10 @@ a_descendant_belongs_to_the_top_of_its_line (void **state)
     pid_t stranger = first_is_known ? first[1] : first[0];
     assert_int_equal (find (&procs, stranger)->owner, AG_OWNER_STRAY);
     assert_false (ag_procs_free_of_strays (&procs, tops, 1, false));
-    assert_true (ag_procs_free_of_strays (&procs, tops, 1, true));
+    bool gone = false;
+    for (int i = 0; i < 1000 && !gone; i++)
+        gone = ag_procs_free_of_strays (&procs, tops, 1, true);
+    assert_true (gone);
     assert_int_equal (kill (stranger, 0), -1); //  killed and reaped, and nobody else
     end (tops[0].pid);
     ag_procs_close (&procs);
