@@ -1,7 +1,7 @@
 /*  resident - a process of the house itself: supervisor or broker, started again whenever it dies.
  *
  *  At once the first time; after that, while it dies without having been ready in between, the delay
- *  doubles from 50 ms to 5 s. It is called as `PROGRAM HOME [CONFIG]`, with AGSUP_HOME_ID and a new
+ *  doubles from 50 ms to 5 s. It is called as `PROGRAM --home DIR [--config FILE]`, with AGSUP_HOME_ID and a new
  *  AGSUP_NONCE in the environment of the nursery, and with the descriptors of its setting from 3 on.
  *  SPDX-License-Identifier: Apache-2.0
  */
