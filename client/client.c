@@ -104,8 +104,7 @@ int
 ag_client_poll (struct ag_client *self, const struct ag_msg *msg, uint64_t wait_ms,
                 struct ag_buf *answer, struct ag_err *err)
 {
-    int64_t more = ag_client_timeout_ms (self, TIMEOUT_MS), wait = (int64_t)wait_ms;
-    more = more < GRACE_MS ? GRACE_MS : more > TIMEOUT_MS ? TIMEOUT_MS : more;
+    int64_t wait = (int64_t)wait_ms, more = self->call->any.timeout ? GRACE_MS : TIMEOUT_MS;
     struct ag_ask_time time = {wait + more, wait + AGAIN_MS};
     return ask (self, msg, time, answer, err);
 }

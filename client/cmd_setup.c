@@ -31,6 +31,10 @@ static const struct {
      "# [agent.reviewer]\n"
      "# command = [\"python3\", \"reviewer.py\"]\n"
      "# hears   = [{ from = \"hello\", on = \"object.created\" }]\n"},
+    {"packs/hello/manifest.toml", "[pack]\n"
+                                  "name        = \"hello\"\n"
+                                  "version     = \"0.1.0\"\n"
+                                  "description = \"Answers each goal with a greeting\"\n"},
     {"packs/hello/main.lua",
      "-- Each goal is answered with one greeting.\n"
      "ag.behavior { name = \"greet\", on = { \"goal.created\" }, function (event, graph, ctx)\n"

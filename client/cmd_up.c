@@ -95,6 +95,8 @@ fail_ended (int status, const char *path, off_t from, struct ag_err *err)
     off_t end = fd >= 0 ? lseek (fd, 0, SEEK_END) : 0;
     off_t at = end - from > TAIL_BYTES ? end - TAIL_BYTES : from;
     ssize_t n = fd >= 0 ? pread (fd, text, TAIL_BYTES, at) : 0;
+    while (n > 0 && text[n - 1] == '\n')
+        n--;
     text[n > 0 ? n : 0] = 0;
     if (fd >= 0)
         close (fd);
