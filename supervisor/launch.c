@@ -1,6 +1,6 @@
 //  launch - from a unit's spec to what the nursery is asked for: program, environment, limits, walls.
 //  SPDX-License-Identifier: Apache-2.0
-#include "common/log.h"
+#include "common/filter.h"
 #include "supervisor/private.h"
 #include "supervisor/spec.h"
 
@@ -37,6 +37,7 @@ ag_launch_fini (struct ag_launch *launch)
         free (launch->texts[i]);
     }
     launch->text_count = 0;
+    ag_buf_fini (&launch->filter);
 }
 
 static int
@@ -255,6 +256,36 @@ check_floor (const struct ag_unit *unit, bool script, const struct ag_spawn *spa
         unit->name);
 }
 
+static bool
+is_granted (const struct ag_unit *unit, const char *what)
+{
+    struct ag_str allow, word;
+    if (ag_map_get (ag_buf_str (&unit->spec), "allow", &allow))
+        return false;
+    for (uint32_t i = 0; !ag_list_nth (allow, i, &word); i++) {
+        struct ag_head head;
+        struct ag_cursor in = ag_cursor (word);
+        if (!ag_next (&in, &head) && ag_str_is (head.s, what))
+            return true;
+    }
+    return false;
+}
+
+//  A program is walled before it runs: the nursery's child installs the filter.
+static int
+ask_filter (const struct ag_unit *unit, struct ag_launch *launch, struct ag_err *err)
+{
+    if (ag_str_is (layer_of (unit, "seccomp"), "off"))
+        return 0;
+    enum ag_filter filter = is_granted (unit, "network") ? AG_FILTER_NETWORK : AG_FILTER_PROGRAM;
+    if (ag_filter_export (filter, &launch->filter, err))
+        return -1;
+    launch->spawn.layers |= 1u << AG_LAYER_SECCOMP;
+    launch->spawn.filter = launch->filter.p;
+    launch->spawn.filter_bytes = (uint32_t)launch->filter.n;
+    return 0;
+}
+
 static int
 worker_walls (struct ag_house *house, struct ag_unit *unit, bool script, struct ag_launch *launch,
               struct ag_err *err)
@@ -268,8 +299,8 @@ worker_walls (struct ag_house *house, struct ag_unit *unit, bool script, struct 
                         unit->name);
     if (!script) {
         ask_layer (unit, "landlock", AG_LAYER_LANDLOCK, spawn);
-        unit->refused[AG_LAYER_SECCOMP] =
-            ag_str_is (layer_of (unit, "seccomp"), "off") ? 0 : ENOSYS;
+        if (ask_filter (unit, launch, err))
+            return -1;
     }
     if (check_floor (unit, script, spawn, err))
         return -1;

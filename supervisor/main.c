@@ -2,6 +2,7 @@
  *  SPDX-License-Identifier: Apache-2.0
  */
 #include "common/daemon.h"
+#include "common/filter.h"
 #include "common/log.h"
 #include "supervisor/commands.h"
 #include "supervisor/fleet.h"
@@ -49,6 +50,8 @@ run (struct ag_house *house, const char *config, struct ag_err *err)
 {
     if (ag_fleet_begin (house, config, err) || ag_journal_commit (house->journal, err) ||
         ag_turn_begin (house, err))
+        return -1;
+    if (ag_filter_enter (AG_FILTER_SUPERVISOR, err))
         return -1;
     ag_nursery_ready (house->nursery, AG_HOUSE_SUPERVISOR);
     ag_log (AG_INFO, "ready home=%s", house->daemon->home.dir);
