@@ -8,6 +8,7 @@
 #include "supervisor/match.h"
 #include "supervisor/spec.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,11 +142,26 @@ registered (struct request *request, struct ag_str behaviors, struct ag_str tool
     return 0;
 }
 
+//  What the worker says of the walls that it raised itself; status shows it as the worker's word.
+static void
+note_walls (struct ag_unit *unit, struct ag_str walls)
+{
+    struct ag_str landlock = AG_LIT ("?"), seccomp = AG_LIT ("?");
+    if (!walls.p)
+        return;
+    ag_map_text (walls, "landlock", &landlock);
+    ag_map_text (walls, "seccomp", &seccomp);
+    if (ag_utf8 (landlock) && ag_utf8 (seccomp) && landlock.n < 70 && seccomp.n < 70)
+        snprintf (unit->walls, sizeof unit->walls, "landlock %.*s, seccomp %.*s",
+                  AG_STR_ARG (landlock), AG_STR_ARG (seccomp));
+}
+
 static int
 handle_hello (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_hello *hello = &request->msg->hello;
     struct ag_unit *unit = request->session->unit;
+    note_walls (unit, hello->walls);
     if (hello->behaviors.p && registered (request, hello->behaviors, hello->tools, err))
         return -1;
     return ag_spec_welcome (request->house, unit, &request->answer, err);
@@ -155,6 +171,7 @@ static int
 handle_register (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_registration *msg = &request->msg->registration;
+    note_walls (request->session->unit, msg->walls);
     if (registered (request, msg->behaviors, msg->tools, err))
         return -1;
     ag_answer_ok (&request->answer, (struct ag_str){0});
