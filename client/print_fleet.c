@@ -18,7 +18,8 @@ cell_when (const struct ag_look *look, ag_table_t *table, struct ag_str time)
 static void
 cell_number (ag_table_t *table, struct ag_str map, const char *key)
 {
-    if (ag_pick (map, key).p)
+    struct ag_str value = ag_pick (map, key);
+    if (value.p && ag_kind_of (value) == AG_UINT)
         ag_table_cellf (table, "%" PRIu64, ag_pick_uint (map, key));
     else
         ag_table_cell (table, (struct ag_str){0}, AG_PLAIN);

@@ -146,14 +146,14 @@ status_is_a_table_with_relative_times (void **state)
         "{'home':'/x/.agsup','epoch':3,'stream':1234,'agents':[{'name':'auditor','run':'r1',"
         "'state':'busy','pid':77,'since':'2025-12-31T23:57:00Z','restarts':2,'reason':null,"
         "'next_try':null,'events':40,'queue':1}],'forks':[{'name':'strict','run':'r2',"
-        "'state':'parked','layers':[{'name':'uid','in_force':false,'reason':'not root'},"
+        "'state':'parked','pid':null,'layers':[{'name':'uid','in_force':false,'reason':'not root'},"
         "{'name':'seccomp','in_force':true,'reason':null}]}]}");
     assert_contains (text, "\nstrict: no uid (not root)\n");
     assert_contains (text, "/x/.agsup, epoch 3, 1234 events\n");
     assert_contains (text, "NAME");
     assert_contains (text, "auditor busy");
     assert_contains (text, "77 3m ago");
-    assert_contains (text, "strict  parked r2");
+    assert_contains (text, "strict  parked r2    - -");
     free (text);
 }
 
