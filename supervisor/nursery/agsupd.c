@@ -1,8 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
-#include "supervisor/nursery/agsupd.h"
+#include "supervisor/nursery/agsupd_inside.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,98 +11,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "common/buf.h"
-#include "common/home.h"
 #include "common/log.h"
-#include "supervisor/nursery/brood.h"
 #include "supervisor/nursery/clock.h"
-#include "supervisor/nursery/resident.h"
 
 enum {
-    LOCK_MS = 1000,          //  for the supervisor of a killed nursery to die
-    SWEEP_MS = 5000,         //  for what an earlier nursery left
-    SERVICE_GRACE_MS = 2000, //  when no supervisor is there to say more
-    DRAIN_MS = 5000,         //  then all is killed; as much again, then we give up
-    WORKERS_MS = 2000,       //  a new supervisor waits so long for the old one's workers to be gone
-    DEATHS = 256,            //  in one turn
-    REQUESTS = 32            //  in one turn
-};
-
-enum phase { UP, STOPPING, DRAINING, GIVING_UP };
-
-struct agsupd {
-    const struct ag_agsupd_options *options;
-    struct ag_home home;
-    struct ag_cgroups cgroups;
-    struct ag_procs procs;
-    struct ag_brood brood;
-    struct ag_resident residents[AG_HOUSES];
-    int lock, signals, pair, ready_fd;
-    const char *config; //  until the first supervisor has it
-    enum phase phase;
-    uint64_t deadline_ms; //  of the phase
-    int status;
-    bool owe_stop, owe_house, owe_current, full, deaths;
-    struct pollfd polls[2 + AG_CHILDREN_MAX];
+    LOCK_MS = 1000,    //  for the supervisor of a killed nursery to die
+    SWEEP_MS = 5000,   //  for what an earlier nursery left
+    WORKERS_MS = 2000, //  a new supervisor waits so long for the old one's workers to be gone
+    DEATHS = 256       //  in one turn
 };
 
 static struct ag_resident *
 supervisor (struct agsupd *self)
 {
     return &self->residents[AG_HOUSE_SUPERVISOR];
-}
-
-static void
-hang_up (struct agsupd *self)
-{
-    if (self->pair >= 0)
-        close (self->pair);
-    self->pair = -1;
-}
-
-//  Ways down. Each is entered once and only from above.
-
-static void
-kill_all (struct agsupd *self)
-{
-    self->phase = GIVING_UP;
-    self->deadline_ms = ag_clock_ms() + DRAIN_MS;
-    ag_brood_end (&self->brood, AG_CHILD_WORKER, 0, ag_clock_ms());
-    ag_brood_end (&self->brood, AG_CHILD_SERVICE, 0, ag_clock_ms());
-    for (int i = 0; i < AG_HOUSES; i++)
-        ag_resident_signal (&self->residents[i], SIGKILL);
-}
-
-//  The supervisor is gone, or has to go: nobody gives orders any more.
-static void
-drain (struct agsupd *self)
-{
-    self->phase = DRAINING;
-    self->deadline_ms = ag_clock_ms() + DRAIN_MS;
-    ag_brood_end (&self->brood, AG_CHILD_WORKER, 0, ag_clock_ms());
-    ag_brood_end (&self->brood, AG_CHILD_SERVICE, SERVICE_GRACE_MS, ag_clock_ms());
-    ag_resident_signal (supervisor (self), SIGKILL);
-    ag_resident_signal (&self->residents[AG_HOUSE_BROKER], SIGTERM);
-}
-
-static void
-stop (struct agsupd *self)
-{
-    if (self->phase != UP)
-        return;
-    self->phase = STOPPING;
-    self->deadline_ms = ag_clock_ms() + self->options->stop_ms;
-    self->owe_stop = true;
-    if (!supervisor (self)->pid)
-        drain (self);
-}
-
-static void
-be_told_to_stop (struct agsupd *self)
-{
-    if (self->phase == UP)
-        stop (self);
-    else if (self->phase != GIVING_UP)
-        kill_all (self);
 }
 
 //  Deaths of the house's own.
@@ -119,21 +40,22 @@ static void
 mourn (struct agsupd *self, enum ag_house_process who, const struct ag_death *death)
 {
     struct ag_resident *resident = &self->residents[who];
-    bool expected = self->phase != UP && (death->code == 0 || self->phase != STOPPING);
+    bool expected = self->phase != AG_UP && (death->code == 0 || self->phase != AG_STOPPING);
     ag_log (expected ? AG_INFO : AG_WARN, "%s ended: %s=%d", resident->name,
             death->signal ? "signal" : "code", death->signal ? death->signal : death->code);
     self->brood.residents[who] = 0;
     if (who == AG_HOUSE_SUPERVISOR) {
-        hang_up (self);
+        ag_house_hang_up (self);
+        self->closing_ms = 0;
         ag_brood_end (&self->brood, AG_CHILD_WORKER, 0, ag_clock_ms());
     }
-    if (is_final (death) && self->phase <= STOPPING) {
+    if (is_final (death) && self->phase <= AG_STOPPING) {
         ag_log (AG_ERROR, "exit status %d of %s is final: the house ends", death->code,
                 resident->name);
         self->status = death->code;
-        drain (self);
-    } else if (who == AG_HOUSE_SUPERVISOR && self->phase == STOPPING) {
-        drain (self);
+        ag_house_drain (self);
+    } else if (who == AG_HOUSE_SUPERVISOR && self->phase == AG_STOPPING) {
+        ag_house_drain (self);
     }
 }
 
@@ -175,7 +97,7 @@ take_signals (struct agsupd *self)
         if (info.ssi_signo == SIGCHLD)
             self->deaths = true;
         else
-            be_told_to_stop (self);
+            ag_house_signalled (self);
     }
 }
 
@@ -208,21 +130,20 @@ start_supervisor (struct agsupd *self, struct ag_setting *setting, struct ag_err
         ag_log_err (AG_ERROR, err, "supervisor");
     close (ends[1]);
     self->pair = ends[0];
-    self->config = NULL;
     self->full = false;
     self->brood.residents[AG_HOUSE_SUPERVISOR] = supervisor (self)->pid;
     self->owe_current = true;
     self->owe_house = self->residents[AG_HOUSE_BROKER].pid > 0;
     ag_brood_retell (&self->brood);
     if (!supervisor (self)->pid)
-        hang_up (self);
+        ag_house_hang_up (self);
 }
 
 static bool
 is_due (struct agsupd *self, enum ag_house_process who, uint64_t now_ms)
 {
     const struct ag_resident *resident = &self->residents[who];
-    if (resident->pid || now_ms < resident->start_ms || self->phase != UP)
+    if (resident->pid || now_ms < resident->start_ms || self->phase != AG_UP)
         return false;
     return who != AG_HOUSE_SUPERVISOR || !ag_brood_alive (&self->brood, AG_CHILD_WORKER) ||
            now_ms >= resident->start_ms + WORKERS_MS;
@@ -242,167 +163,7 @@ start_due (struct agsupd *self, uint64_t now_ms)
         start_supervisor (self, &setting, &err);
 }
 
-//  What the supervisor asks for.
-
-static int
-do_start (struct agsupd *self, const struct ag_spawn_request *request, int image,
-          struct ag_err *err)
-{
-    return ag_brood_start (&self->brood, request, image, err);
-}
-
-static int
-do_kill (struct agsupd *self, const struct ag_spawn_request *request, int image, struct ag_err *err)
-{
-    (void)image, (void)err;
-    ag_brood_kill (&self->brood, request->id, request->value, ag_clock_ms());
-    return 0;
-}
-
-static int
-do_ack (struct agsupd *self, const struct ag_spawn_request *request, int image, struct ag_err *err)
-{
-    (void)image, (void)err;
-    ag_brood_ack (&self->brood, request->id);
-    return 0;
-}
-
-static int
-do_ready (struct agsupd *self, const struct ag_spawn_request *request, int image,
-          struct ag_err *err)
-{
-    (void)image;
-    if (request->value >= AG_HOUSES)
-        return ag_fail (err, AG_E_BAD_MESSAGE, "no process of the house has the number %u",
-                        request->value);
-    ag_resident_ready (&self->residents[request->value]);
-    if (request->value != AG_HOUSE_SUPERVISOR || self->ready_fd < 0)
-        return 0;
-    if (write (self->ready_fd, "ready\n", 6) < 0)
-        ag_log (AG_WARN, "nobody hears that the house is ready: %s", strerror (errno));
-    close (self->ready_fd);
-    self->ready_fd = -1;
-    return 0;
-}
-
-static int
-do_down (struct agsupd *self, const struct ag_spawn_request *request, int image, struct ag_err *err)
-{
-    (void)request, (void)image, (void)err;
-    stop (self);
-    return 0;
-}
-
-typedef int request_fn (struct agsupd *, const struct ag_spawn_request *, int image,
-                        struct ag_err *);
-
-static request_fn *const requests[AG_SPAWN_WHATS] = {
-    [AG_SPAWN_START] = do_start, [AG_SPAWN_KILL] = do_kill, [AG_SPAWN_ACK] = do_ack,
-    [AG_SPAWN_READY] = do_ready, [AG_SPAWN_DOWN] = do_down,
-};
-
-//  START takes the one descriptor it needs; any other comes here to be closed.
-static int
-obey (struct agsupd *self, const struct ag_spawn_request *request, int fds[AG_PACKET_FDS],
-      struct ag_err *err)
-{
-    bool known = request->what < AG_SPAWN_WHATS && requests[request->what];
-    int first = known && request->what == AG_SPAWN_START ? 1 : 0;
-    for (int i = first; i < AG_PACKET_FDS; i++)
-        if (fds[i] >= 0)
-            close (fds[i]);
-    if (!known)
-        return ag_fail (err, AG_E_BAD_MESSAGE, "no request has the number %u", request->what);
-    return requests[request->what](self, request, first ? fds[0] : -1, err);
-}
-
-//  A supervisor that says what it never may is out of its mind: it ends and another one starts.
-static void
-hear (struct agsupd *self)
-{
-    struct ag_spawn_request request;
-    struct ag_err err;
-    for (int i = 0; i < REQUESTS && self->pair >= 0; i++) {
-        bool lost;
-        int fds[AG_PACKET_FDS];
-        int got = ag_packet_receive (self->pair, &request, sizeof request, fds, &lost);
-        if (got < 0 && errno == EAGAIN)
-            return;
-        if (got <= 0)
-            ag_fail (&err, AG_E_BAD_MESSAGE, "no packet but %s",
-                     got ? strerror (errno) : "the end of the stream");
-        if (got > 0 && !obey (self, &request, fds, &err))
-            continue;
-        ag_log_err (AG_ERROR, &err, "the supervisor is ended");
-        hang_up (self);
-        ag_resident_signal (supervisor (self), SIGKILL);
-    }
-}
-
-//  What it is told.
-
-static int
-say_once (struct agsupd *self, bool *owed, const struct ag_nursery_event *event)
-{
-    if (*owed && ag_packet_send (self->pair, event, sizeof *event, NULL, 0))
-        return -1;
-    *owed = false;
-    return 0;
-}
-
-static int
-say_house (struct agsupd *self)
-{
-    const struct ag_resident *broker = &self->residents[AG_HOUSE_BROKER];
-    struct ag_nursery_event event = {
-        .what = AG_NURSERY_HOUSE, .pid = broker->pid, .output = {-1, -1}, .value = AG_HOUSE_BROKER};
-    memcpy (event.nonce, broker->nonce, sizeof event.nonce);
-    return say_once (self, &self->owe_house, &event);
-}
-
-static void
-say (struct agsupd *self)
-{
-    uint64_t now_ms = ag_clock_ms();
-    struct ag_nursery_event end = {.what = AG_NURSERY_STOP, .output = {-1, -1}},
-                            current = {.what = AG_NURSERY_CURRENT, .output = {-1, -1}};
-    end.value = self->deadline_ms > now_ms ? self->deadline_ms - now_ms : 0;
-    if (self->pair < 0)
-        return;
-    self->full = say_once (self, &self->owe_stop, &end) ||
-                 ag_brood_say (&self->brood, self->pair) || say_house (self) ||
-                 say_once (self, &self->owe_current, &current);
-}
-
 //  The loop.
-
-static bool
-is_over (struct agsupd *self)
-{
-    if (self->phase < DRAINING)
-        return false;
-    return !self->residents[AG_HOUSE_SUPERVISOR].pid && !self->residents[AG_HOUSE_BROKER].pid &&
-           !ag_brood_alive (&self->brood, AG_CHILD_WORKER) &&
-           !ag_brood_alive (&self->brood, AG_CHILD_SERVICE);
-}
-
-//  A phase took too long. True when even SIGKILL did not help.
-static bool
-hurry (struct agsupd *self, uint64_t now_ms)
-{
-    if (self->phase == UP || now_ms < self->deadline_ms)
-        return false;
-    if (self->phase == GIVING_UP) {
-        ag_log (AG_ERROR, "%zu workers and %zu services do not end",
-                ag_brood_alive (&self->brood, AG_CHILD_WORKER),
-                ag_brood_alive (&self->brood, AG_CHILD_SERVICE));
-        self->status = ag_code_status (AG_E_SYSTEM);
-        return true;
-    }
-    ag_log (AG_WARN, "the house does not end in time: all is killed");
-    kill_all (self);
-    return false;
-}
 
 static uint64_t
 earlier (uint64_t a, uint64_t b)
@@ -415,7 +176,7 @@ static uint64_t
 next_start (const struct agsupd *self, uint64_t now_ms)
 {
     uint64_t next_ms = UINT64_MAX;
-    for (int i = 0; i < AG_HOUSES && self->phase == UP; i++) {
+    for (int i = 0; i < AG_HOUSES && self->phase == AG_UP; i++) {
         const struct ag_resident *resident = &self->residents[i];
         uint64_t start_ms = resident->start_ms + (now_ms < resident->start_ms ? 0 : WORKERS_MS);
         if (!resident->pid)
@@ -430,7 +191,9 @@ sleep_ms (const struct agsupd *self, uint64_t next_ms)
     enum { MOST = 60000 };
     uint64_t now_ms = ag_clock_ms();
     next_ms = earlier (next_ms, next_start (self, now_ms));
-    if (self->phase != UP)
+    if (self->closing_ms)
+        next_ms = earlier (next_ms, self->closing_ms);
+    if (self->phase != AG_UP)
         next_ms = earlier (next_ms, self->deadline_ms);
     if (self->deaths || next_ms <= now_ms)
         return 0;
@@ -452,14 +215,14 @@ live (struct agsupd *self)
     for (uint64_t next_ms = 0;;) {
         uint64_t now_ms = ag_clock_ms();
         start_due (self, now_ms);
-        say (self);
-        if (is_over (self) || hurry (self, now_ms))
+        ag_house_say (self);
+        if (ag_house_is_over (self) || ag_house_hurry (self, now_ms))
             return;
         wait_for_something (self, next_ms);
         take_signals (self);
         if (self->deaths)
             reap (self);
-        hear (self);
+        ag_house_hear (self);
         ag_brood_hear (&self->brood);
         next_ms = ag_brood_work (&self->brood, ag_clock_ms());
     }
@@ -549,7 +312,7 @@ move_in (struct agsupd *self, struct ag_err *err)
 static void
 move_out (struct agsupd *self)
 {
-    hang_up (self);
+    ag_house_hang_up (self);
     ag_brood_fini (&self->brood);
     ag_cgroups_close (&self->cgroups);
     ag_procs_close (&self->procs);

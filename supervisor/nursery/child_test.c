@@ -274,10 +274,12 @@ a_child_killed_before_its_program_runs_has_one_end (void **state)
 {
     struct house *house = *state;
     open_house (house, NULL);
+    kill (house->agsupd, SIGSTOP); //  so that it finds each request with the next
     for (uint64_t i = 0; i < 50; i++) {
         shell (house, i, ways[i % WAYS], AG_CHILD_WORKER, "exec sleep 1000");
         ag_nursery_kill (house->nursery, i, 0);
     }
+    kill (house->agsupd, SIGCONT);
     int never_ran = 0;
     for (uint64_t i = 0; i < 50; i++) {
         struct ag_nursery_event event = await_end (house, i), other;

@@ -145,6 +145,38 @@ workers_die_with_their_supervisor_and_services_are_handed_on (void **state)
     assert_int_equal (count_of (1), 0);
 }
 
+//  A supervisor that dies before it has written down its configuration has to read it again.
+static void
+the_configuration_is_given_until_a_supervisor_was_ready (void **state)
+{
+    struct house *house = *state;
+    const char *const more[] = {"--config", "/etc/hostname", NULL};
+    house->agsupd = launch (house, -1, more);
+    greet (house);
+    greet (house);
+    for (int i = 0; i < 2; i++) {
+        assert_true (house->supervisor.has_config);
+        kill_and_greet (house, house->supervisor.pid);
+    }
+    ag_nursery_ready (house->nursery, AG_HOUSE_SUPERVISOR);
+    sleeper (house, 1, AG_CHILD_WORKER);
+    await (house, AG_NURSERY_SPAWNED, 1); //  so it was heard
+    kill_and_greet (house, house->supervisor.pid);
+    assert_false (house->supervisor.has_config);
+}
+
+static void
+a_supervisor_that_closes_its_end_may_still_say_why_it_exits (void **state)
+{
+    struct house *house = *state;
+    open_house (house, NULL);
+    ag_nursery_destroy (&house->nursery);
+    poll (NULL, 0, 50);
+    supervisor_exits (house, 78);
+    assert_int_equal (status_of (house->agsupd), 78);
+    house->agsupd = 0;
+}
+
 static void
 a_broker_that_dies_is_started_again_and_introduced (void **state)
 {
@@ -358,6 +390,8 @@ main (int argc, char **argv)
         OURS (a_second_start_is_refused_and_harms_nothing),
         OURS (a_program_that_is_missing_or_an_option_that_is_wrong_stops_the_start),
         OURS (workers_die_with_their_supervisor_and_services_are_handed_on),
+        OURS (the_configuration_is_given_until_a_supervisor_was_ready),
+        OURS (a_supervisor_that_closes_its_end_may_still_say_why_it_exits),
         OURS (a_broker_that_dies_is_started_again_and_introduced),
         OURS (the_delay_doubles_from_50_ms_to_5_s),
         OURS (deaths_without_ready_slow_the_starts_and_ready_makes_them_quick_again),
