@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""actor - a worker that does what the event in hand says, so that a test reads in one place.
+
+argv: the behaviours to register, as JSON. The event's payload may hold `steps`, a list of lists:
+["ops", OPERATION...], ["effect", TOOL, ARGS, IDEMPOTENT], ["kill", ATTEMPT...], ["raise", TEXT], ["exit", STATUS],
+["fail", ERROR], ["sleep", SECONDS], ["get", FIELDS], ["send", FIELDS], ["bytes", HEX], ["hello"], ["huge", MIB].
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import signal
+import sys
+import time
+
+import msgpack
+import zmq
+
+sock = zmq.Context().socket(zmq.REQ)
+sock.connect(os.environ["AGSUP_WORKER"])
+
+
+def read():
+    answer = msgpack.unpackb(sock.recv())
+    if answer["do"] == "error":
+        raise SystemExit(f"{answer['code']}: {answer['message']}")
+    return answer
+
+
+def ask(do, **fields):
+    sock.send(msgpack.packb({"do": do, **fields}))
+    return read()
+
+
+class Failed(Exception):
+    """The invocation was given up."""
+
+
+def effect(job, ops, tool, args, idempotent=True):
+    call = ask("effect", tool=tool, args=args, idempotent=idempotent)
+    if call["do"] == "go":
+        print(f"did {tool} {json.dumps(args, sort_keys=True)}", flush=True)
+        call = ask("outcome", output={"attempt": job["attempt"]})
+    ops.append({"op": "add_object", "type": "answer", "data": {
+        "do": call["do"], "tool": tool, **(call["output"] if "output" in call else {"code": call.get("code")})}})
+
+
+def stranger(_job, _ops, nonce):
+    other = zmq.Context.instance().socket(zmq.REQ)
+    other.connect(os.environ["AGSUP_WORKER"])
+    other.send(msgpack.packb({"do": "hello", "protocol": 1, "nonce": nonce or os.environ["AGSUP_NONCE"], "name": "x",
+                              "behaviors": []}))
+    time.sleep(30)
+
+
+def send_raw(data):
+    sock.send(data)
+    read()
+
+
+def client(job, ops, path, fields):
+    other = zmq.Context.instance().socket(zmq.DEALER)
+    other.linger = 0
+    other.connect(path)
+    other.send(msgpack.packb(fields))
+    came = other.poll(1500) and msgpack.unpackb(other.recv_multipart()[-1])
+    ops.append({"op": "add_object", "type": "reply", "data": {"code": came["code"] if came else "silence"}})
+
+
+def fail(_job, _ops, error):
+    ask("fail", error=error)
+    raise Failed
+
+
+def throw(_job, _ops, text):
+    raise RuntimeError(text)
+
+
+def die(job, _ops, *attempts):
+    if job["attempt"] in attempts:
+        print(f"dying in attempt {job['attempt']}", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def sleep(_job, _ops, seconds, *attempts):
+    if not attempts or job["attempt"] in attempts:
+        time.sleep(seconds)
+
+
+def get(_job, ops, fields):
+    found = ask("get", **fields)
+    ops.append({"op": "add_object", "type": "seen", "data": {"objects": len(found["objects"])}})
+
+
+STEPS = {"effect": effect, "fail": fail, "raise": throw, "kill": die, "sleep": sleep, "get": get,
+         "ops": lambda job, ops, *more: ops.extend(more),
+         "exit": lambda job, ops, status: sys.exit(status),
+         "send": lambda job, ops, fields: ask(**fields),
+         "bytes": lambda job, ops, text: send_raw(bytes.fromhex(text)),
+         "huge": lambda job, ops, mib: send_raw(b"\0" * (mib << 20)),
+         "stranger": stranger, "client": client}
+
+ask("hello", protocol=1, nonce=os.environ["AGSUP_NONCE"], name="actor", behaviors=json.loads(sys.argv[1]))
+job = ask("next")
+while job["do"] == "invoke":
+    todo = job["event"]["payload"].get("steps", [])
+    changes = []
+    try:
+        for step in todo:
+            STEPS[step[0]](job, changes, *step[1:])
+        ask("done", ops=changes)
+    except Failed:
+        pass
+    job = ask("next")
