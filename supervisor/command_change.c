@@ -406,8 +406,7 @@ static int
 start_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
 {
     unit->due = true;
-    if (unit->state == AG_UNIT_STOPPED || unit->state == AG_UNIT_FAILED ||
-        unit->state == AG_UNIT_ENDED)
+    if (!unit->child) //  whatever it waits for
         ag_unit_move (house, unit, AG_WHAT_IDLE);
     unit->death_count = 0;
     if (unit->run)

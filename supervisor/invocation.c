@@ -350,14 +350,15 @@ ag_invocation_fail (struct ag_house *house, struct ag_invocation *self,
 {
     struct failure failure = {.type = AG_LIT ("Error"), .message = AG_LIT ("")};
     struct ag_buf normal = {0};
-    if (ag_value_normalise (fail->error, &normal, err))
-        return -1;
-    struct ag_str error = ag_buf_str (&normal);
-    ag_map_text (error, "type", &failure.type);
-    ag_map_text (error, "message", &failure.message);
-    ag_map_text (error, "traceback", &failure.traceback);
-    ag_map_text (error, "reason", &failure.reason);
-    int rc = close_failed (house, self, &failure, err);
+    int rc = ag_value_normalise (fail->error, &normal, err);
+    if (!rc) {
+        struct ag_str error = ag_buf_str (&normal);
+        ag_map_text (error, "type", &failure.type);
+        ag_map_text (error, "message", &failure.message);
+        ag_map_text (error, "traceback", &failure.traceback);
+        ag_map_text (error, "reason", &failure.reason);
+        rc = close_failed (house, self, &failure, err);
+    }
     ag_buf_fini (&normal);
     ag_answer_ok (answer, (struct ag_str){0});
     return rc;

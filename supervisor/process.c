@@ -397,8 +397,10 @@ static void
 consider_running (struct ag_house *house, struct ag_unit *unit, int64_t now)
 {
     int64_t in_state = now - unit->since_ms;
-    if (!unit->pid || unit->ending)
+    if (!unit->pid || unit->ending || unit->reason[0])
         return;
+    if (unit->session)
+        ag_session_look (house, unit->session, now);
     if (!unit->run && unit->state == AG_UNIT_STARTING) {
         int ready = ag_ready_check (unit, in_state);
         if (ready > 0)

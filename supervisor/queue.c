@@ -28,6 +28,8 @@ ag_queues_new (struct ag_house *house)
 static void
 drop (struct ag_queues *self, struct ag_queue *queue)
 {
+    if (queue->open.timer)
+        ag_loop_cancel (self->house->daemon->loop, queue->open.timer);
     HASH_DEL (self->table, queue);
     ag_queue_free (queue);
 }
@@ -39,8 +41,6 @@ ag_queues_forget (struct ag_house *house)
     struct ag_queue *queue, *next;
     HASH_ITER (hh, self->table, queue, next)
     {
-        if (queue->is_open && queue->open.timer)
-            ag_loop_cancel (house->daemon->loop, queue->open.timer);
         drop (self, queue);
     }
 }

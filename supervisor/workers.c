@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOST_MS = 1000 }; //  news of its end may be on the way
+
 struct ag_workers {
     struct ag_session *table; //  by routing id
 };
@@ -343,6 +345,8 @@ admit (struct ag_house *house, const struct ag_route *route, const struct ag_par
     session->house = house;
     session->route = *route;
     session->unit = unit;
+    session->pid = parts->peer.pid;
+    session->made_ms = ag_guard_accepted_ms (house->worker_guard, session->pid);
     unit->session = session;
     enter (session, AG_SESSION_REGISTERING);
     HASH_ADD (hh, house->workers->table, route.id, route->id_bytes, session);
@@ -359,12 +363,11 @@ answer_error (struct ag_house *house, const struct ag_route *route, const struct
 }
 
 static void
-serve (struct ag_house *house, struct ag_session *session, const struct ag_msg *msg)
+serve (struct ag_house *house, struct ag_session *session, bool hello, const struct ag_msg *msg)
 {
     struct request request = {.house = house, .session = session, .msg = msg};
     struct ag_err err;
     struct ag_mark mark = ag_journal_mark (house->journal);
-    bool hello = msg->type == AG_MSG_hello && session->state == AG_SESSION_REGISTERING;
     int rc = hello ? handle_hello (&request, &err) : dispatch (&request, &err);
     if (rc) {
         ag_journal_rollback (house->journal, &mark);
@@ -373,6 +376,23 @@ serve (struct ag_house *house, struct ag_session *session, const struct ag_msg *
     } else if (request.answer.n)
         ag_outbox_put (house->outbox, &session->route, ag_buf_str (&request.answer));
     ag_buf_fini (&request.answer);
+}
+
+//  Whose process it is that broke the rules, whatever it says of itself: its worker ends. A process of nobody
+//  loses its connection.
+static void
+refuse_peer (struct ag_house *house, struct ag_session *session, struct ag_parts *parts,
+             const struct ag_err *why)
+{
+    struct ag_unit *unit = session ? session->unit : ag_fleet_first (house);
+    while (!session && unit && !(unit->run && ag_fleet_is_inside (parts->peer.pid, unit->pid)))
+        unit = unit->next;
+    if (unit)
+        end_worker (house, unit, why);
+    else
+        ag_log_err (AG_WARN, why, "a stranger at the worker socket was dropped");
+    if (!session)
+        ag_peer_drop (&parts->peer);
 }
 
 void
@@ -385,6 +405,7 @@ ag_workers_message (struct ag_house *house, struct ag_parts *parts)
     struct ag_session *session = session_of (house, &route);
     struct ag_err err;
     struct ag_msg msg;
+    bool hello = !session;
     int rc = 0;
     if (parts->count != 2u + route.delimiter)
         rc = ag_fail (&err, AG_E_BAD_MESSAGE, "a request is one frame, not %zu", parts->count - 1);
@@ -393,15 +414,25 @@ ag_workers_message (struct ag_house *house, struct ag_parts *parts)
     if (!rc && !session && !(session = admit (house, &route, parts, &msg, &err)))
         rc = -1;
     if (!rc) {
-        serve (house, session, &msg);
+        serve (house, session, hello, &msg);
         return;
     }
     answer_error (house, &route, &err);
-    if (session)
+    refuse_peer (house, session, parts, &err);
+}
+
+void
+ag_session_look (struct ag_house *house, struct ag_session *session, int64_t now)
+{
+    struct ag_err err;
+    if (ag_guard_accepted_ms (house->worker_guard, session->pid) == session->made_ms)
+        session->lost_ms = 0;
+    else if (!session->lost_ms)
+        session->lost_ms = now;
+    else if (now - session->lost_ms > LOST_MS) {
+        ag_fail (&err, AG_E_BAD_MESSAGE,
+                 "its connection ended: a message that is too large, or another socket");
         end_worker (house, session->unit, &err);
-    else {
-        ag_log_err (AG_WARN, &err, "a stranger at the worker socket was dropped");
-        ag_peer_drop (&parts->peer);
     }
 }
 
@@ -410,7 +441,7 @@ ag_workers_lost (void *context, const struct ag_route *route)
 {
     struct ag_house *house = context;
     struct ag_session *session = session_of (house, route);
-    if (session)
+    if (session && session->unit->ending == AG_END_NONE)
         ag_unit_kill (house, session->unit, "it did not take its answer");
 }
 
@@ -420,9 +451,5 @@ ag_workers_oversize (struct ag_house *house, struct ag_parts *parts, const struc
     struct ag_str id = ag_part (parts, 0);
     struct ag_route route = {.socket = house->worker_socket, .id_bytes = (uint8_t)id.n};
     memcpy (route.id, id.p, id.n);
-    struct ag_session *session = session_of (house, &route);
-    if (session)
-        end_worker (house, session->unit, why);
-    else
-        ag_peer_drop (&parts->peer);
+    refuse_peer (house, session_of (house, &route), parts, why);
 }

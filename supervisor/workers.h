@@ -26,6 +26,9 @@ struct ag_session {
     struct ag_unit *unit;
     enum ag_session_state state;
     int64_t since_ms; //  in this state
+    pid_t pid;        //  who said hello, and
+    int64_t made_ms;  //  when its connection was made
+    int64_t lost_ms;  //  since when it is another or none; 0: it is there
     UT_hash_handle hh;
 };
 
@@ -42,6 +45,9 @@ int ag_session_invoke (struct ag_house *house, struct ag_session *session,
 void ag_session_stop (struct ag_house *house, struct ag_session *session, const char *reason);
 //  The process is gone: the session too.
 void ag_session_end (struct ag_house *house, struct ag_session **session_p);
+//  libzmq cuts a peer whose frame is too large and tells nobody: a process that lives and has lost the
+//  connection of its hello is refused.
+void ag_session_look (struct ag_house *house, struct ag_session *session, int64_t now);
 //  A message to this route could not be delivered.
 void ag_workers_lost (void *house, const struct ag_route *route);
 #endif
