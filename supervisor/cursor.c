@@ -234,7 +234,7 @@ ag_queue_load (ag_journal_t *journal, struct ag_run *run, struct ag_err *err)
         ag_queue_free (self);
         return NULL;
     }
-    self->touched = true;
+    self->touched = self->host_count > 0; //  a run of nobody is never idle: its tip is its user's
     return self;
 }
 
