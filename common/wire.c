@@ -187,6 +187,7 @@ read_fields (const struct ag_shape *shape, struct ag_cursor *in, uint32_t pairs,
              struct ag_err *err)
 {
     uint64_t seen = 0;
+    assert (shape->fields && shape->count + COMMON <= 64); //  a bit of `seen` for each
     for (uint32_t i = 0; i < pairs; i++) {
         struct ag_head key;
         struct ag_str value;
