@@ -6,10 +6,12 @@
 #include "common/log.h"
 #include "supervisor/commands.h"
 #include "supervisor/fleet.h"
+#include "supervisor/private.h"
 #include "supervisor/queue.h"
 #include "supervisor/turn.h"
 #include "supervisor/workers.h"
 
+#include <malloc.h>
 #include <string.h>
 
 static int
@@ -37,6 +39,8 @@ static void
 end_floors (struct ag_house *house)
 {
     ag_turn_end (house);
+    if (house->leaving)
+        ag_private_end (house);
     ag_queues_destroy (&house->queues);
     ag_workers_destroy (&house->workers);
     ag_fleet_destroy (&house->fleet);
@@ -48,6 +52,7 @@ end_floors (struct ag_house *house)
 static int
 run (struct ag_house *house, const char *config, struct ag_err *err)
 {
+    ag_private_sweep (house);
     if (ag_fleet_begin (house, config, err) || ag_journal_commit (house->journal, err) ||
         ag_turn_begin (house, err))
         return -1;
@@ -71,6 +76,7 @@ main (int argc, char **argv)
                  "agsup-supervisor --home DIR [--config FILE] is started by agsupd");
         return ag_daemon_exit (&err);
     }
+    mallopt (M_ARENA_MAX, 2); //  threads of libraries would each keep an arena
     if (ag_daemon_init (&daemon, "agsup-supervisor", argv[2], &err))
         return ag_daemon_exit (&err);
     int rc = open_log (&house, &store, &err);

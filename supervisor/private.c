@@ -53,6 +53,17 @@ ag_private_sweep (struct ag_house *house)
     free (root);
 }
 
+//  Only an empty folder goes: HOME/run still holds the token.
+void
+ag_private_end (struct ag_house *house)
+{
+    char *root = root_of (house);
+    ag_private_sweep (house);
+    *strrchr (root, '/') = 0;
+    rmdir (root);
+    free (root);
+}
+
 //  A copy, bounded in files and bytes, that belongs to one uid.
 struct copy {
     uint32_t uid;

@@ -14,6 +14,7 @@ int ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str
                      struct ag_err *err);
 //  Remove it with all it holds. What cannot be removed is logged.
 void ag_private_remove (struct ag_unit *unit);
-//  Remove what an earlier house left.
+//  Remove what an earlier house left; and at the end of the house, with the folder of the worker socket.
 void ag_private_sweep (struct ag_house *house);
+void ag_private_end (struct ag_house *house);
 #endif
