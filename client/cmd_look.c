@@ -88,8 +88,6 @@ ag_cmd_failures (struct ag_client *self, const struct ag_args_failures *args, st
     size_t at = ag_open_list (&out);
     while (more && !(rc = ag_client_ask (self, &msg, &answer, err))) {
         struct ag_items items = ag_items (ag_buf_str (&answer), "failures");
-        if (!items.left) //  a page of events is called so by some houses
-            items = ag_items (ag_buf_str (&answer), "events");
         for (; ag_items_next (&items, &event); count++) {
             ag_put_value (&out, event);
             if (!self->look.json)

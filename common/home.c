@@ -2,6 +2,7 @@
 #include "common/home.h"
 #include "common/hash.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -84,13 +85,50 @@ write_random (const char *path, size_t bytes, struct ag_err *err)
     return write_file (path, line, err);
 }
 
+//  A folder that somebody uses for something else must not become a home: its permissions would change.
+static int
+check_foreign (const char *dir, struct ag_err *err)
+{
+    static const char *const own[] = {".", "..", "id", "lock", "run", "data", "log"};
+    DIR *stream = opendir (dir);
+    int rc = 0;
+    for (struct dirent *entry; stream && !rc && (entry = readdir (stream));) {
+        size_t i = 0;
+        while (i < sizeof own / sizeof *own && strcmp (entry->d_name, own[i]))
+            i++;
+        if (i == sizeof own / sizeof *own && strncmp (entry->d_name, "id.", 3))
+            rc = ag_fail (err, AG_E_CONFIG, "%s is no home and not empty: it holds %s", dir,
+                          entry->d_name);
+    }
+    if (stream)
+        closedir (stream);
+    return rc;
+}
+
+//  Of two that make the same home at once, the first one's identity stays.
+static int
+make_id (const char *path, struct ag_err *err)
+{
+    char *fresh = ag_xprintf ("%s.%d", path, (int)getpid());
+    int rc = write_random (fresh, AG_HOME_ID / 2, err);
+    if (!rc && link (fresh, path) && errno != EEXIST)
+        rc = ag_fail (err, AG_E_SYSTEM, "link %s: %s", path, strerror (errno));
+    unlink (fresh);
+    free (fresh);
+    return rc;
+}
+
 int
 ag_home_make (const char *dir, struct ag_err *err)
 {
-    if (make_dir (dir, 0700, err))
-        return -1;
     char *path = ag_xprintf ("%s/id", dir);
-    int rc = access (path, F_OK) ? write_random (path, AG_HOME_ID / 2, err) : 0;
+    int rc = 0;
+    if (access (path, F_OK))
+        rc = check_foreign (dir, err);
+    if (!rc)
+        rc = make_dir (dir, 0700, err);
+    if (!rc && access (path, F_OK))
+        rc = make_id (path, err);
     free (path);
     return rc;
 }

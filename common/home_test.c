@@ -184,12 +184,32 @@ what_is_not_a_home_or_not_ours_is_refused_by_name (void **state)
     assert_int_equal (err.code, AG_E_CORRUPT);
 }
 
+static void
+a_folder_that_holds_other_things_does_not_become_a_home (void **state)
+{
+    struct bench *self = *state;
+    struct ag_err err;
+    struct stat st;
+    char *other = ag_xprintf ("%s/letters", self->dir);
+    assert_int_equal (mkdir (other, 0755), 0);
+    assert_int_equal (chmod (self->dir, 0755), 0);
+    assert_int_equal (ag_home_make (self->dir, &err), -1);
+    assert_int_equal (err.code, AG_E_CONFIG);
+    assert_non_null (strstr (err.text, "letters"));
+    assert_int_equal (stat (self->dir, &st), 0);
+    assert_int_equal (st.st_mode & 07777, 0755);
+    assert_int_equal (rmdir (other), 0);
+    assert_int_equal (ag_home_make (self->dir, &err), 0);
+    free (other);
+}
+
 int
 main (void)
 {
 #define T(name) cmocka_unit_test_setup_teardown (name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T (a_home_is_made_once_and_found_the_same_by_everybody),
+        T (a_folder_that_holds_other_things_does_not_become_a_home),
         T (a_home_has_one_holder_and_the_second_is_told_who),
         T (the_lock_stays_until_the_last_who_inherited_it_is_gone),
         T (sockets_move_to_the_runtime_directory_when_the_home_is_too_deep),

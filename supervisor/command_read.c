@@ -58,7 +58,7 @@ add_event (void *arg, const struct ag_event *event)
 }
 
 static void
-answer_page (struct page *page, const char *store, uint64_t stream)
+answer_page (struct page *page, const char *list, const char *store, uint64_t stream)
 {
     struct ag_command *command = page->command;
     struct ag_answer answer = ag_command_begin (command);
@@ -68,7 +68,7 @@ answer_page (struct page *page, const char *store, uint64_t stream)
         ag_answer_key (&answer, "stream");
         ag_put_uint (command->answer, stream);
     }
-    ag_answer_key (&answer, "events");
+    ag_answer_key (&answer, list);
     ag_put_list (command->answer, (uint32_t)page->count);
     ag_buf_add_str (command->answer, ag_buf_str (&page->events));
     ag_answer_key (&answer, "after");
@@ -94,7 +94,7 @@ ag_command_events (struct ag_command *command, struct ag_err *err)
     page.run = msg->run.p ? run->number : 0;
     int rc = ag_stream_scan (journal, msg->after, add_event, &page, err);
     if (!rc && (page.count || page.more || !ag_command_hold (command, msg->wait_ms)))
-        answer_page (&page, ag_store_identity (ag_journal_store (journal)),
+        answer_page (&page, "events", ag_store_identity (ag_journal_store (journal)),
                      ag_journal_stream (journal));
     ag_buf_fini (&page.events);
     return rc;
@@ -119,7 +119,7 @@ ag_command_log (struct ag_command *command, struct ag_err *err)
                  ? 0
                  : ag_journal_scan (journal, run, msg->after, at, add_event, &page, err);
     if (!rc)
-        answer_page (&page, NULL, 0);
+        answer_page (&page, "events", NULL, 0);
     ag_buf_fini (&page.events);
     return rc;
 }
@@ -159,7 +159,7 @@ ag_command_failures (struct ag_command *command, struct ag_err *err)
                         .shown_as = run};
     int rc = ag_journal_scan (journal, run, msg->after, run->head.tip, add_failure, &page, err);
     if (!rc)
-        answer_page (&page, NULL, 0);
+        answer_page (&page, "failures", NULL, 0);
     ag_buf_fini (&page.events);
     return rc;
 }

@@ -221,6 +221,7 @@ link_message (struct ag_house *house, const struct ag_route *route, struct ag_st
     }
     if (!house->commands->broker.id_bytes)
         ag_log (AG_INFO, "the broker is here");
+    ag_nursery_ready (house->nursery, AG_HOUSE_BROKER);
     house->commands->broker = *route;
     house->commands->monitors = msg.link.monitors;
 }

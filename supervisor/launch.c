@@ -341,6 +341,7 @@ launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *l
     bool script = ag_str_is (kind, "script");
     ag_map_get (host, "command", &command);
     launch->spawn.kind = AG_CHILD_WORKER;
+    launch->spawn.layers = 1u << AG_LAYER_CGROUP; //  where one can be had, a tree ends at once
     if (script ? script_argv (launch, err) : program_argv (command, launch, err))
         return -1;
     if (worker_walls (house, unit, script, launch, err))
@@ -363,6 +364,7 @@ launch_service (struct ag_unit *unit, struct ag_launch *launch, struct ag_err *e
     struct ag_str command = {0}, dir;
     ag_map_get (ag_buf_str (&unit->spec), "command", &command);
     launch->spawn.kind = AG_CHILD_SERVICE;
+    launch->spawn.layers = 1u << AG_LAYER_CGROUP;
     if (program_argv (command, launch, err))
         return -1;
     if (!ag_map_text (ag_buf_str (&unit->spec), "dir", &dir))

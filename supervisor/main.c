@@ -49,11 +49,22 @@ end_floors (struct ag_house *house)
     ag_outbox_destroy (&house->outbox);
 }
 
+//  What the configuration names and what is wrong with that is final: a restart would find it again.
+static int
+begin_fleet (struct ag_house *house, const char *config, struct ag_err *err)
+{
+    if (!ag_fleet_begin (house, config, err))
+        return 0;
+    if (err->code == AG_E_PACK || err->code == AG_E_NOT_FOUND || err->code == AG_E_USAGE)
+        err->code = AG_E_CONFIG;
+    return -1;
+}
+
 static int
 run (struct ag_house *house, const char *config, struct ag_err *err)
 {
     ag_private_sweep (house);
-    if (ag_fleet_begin (house, config, err) || ag_journal_commit (house->journal, err) ||
+    if (begin_fleet (house, config, err) || ag_journal_commit (house->journal, err) ||
         ag_turn_begin (house, err))
         return -1;
     if (ag_filter_enter (AG_FILTER_SUPERVISOR, err))
