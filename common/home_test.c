@@ -191,6 +191,7 @@ a_folder_that_holds_other_things_does_not_become_a_home (void **state)
     struct ag_err err;
     struct stat st;
     char *other = ag_xprintf ("%s/letters", self->dir);
+    assert_int_equal (mkdir (self->dir, 0755), 0);
     assert_int_equal (mkdir (other, 0755), 0);
     assert_int_equal (chmod (self->dir, 0755), 0);
     assert_int_equal (ag_home_make (self->dir, &err), -1);
