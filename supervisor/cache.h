@@ -19,7 +19,7 @@ struct ag_cache {
 //  Data of the version that event seq made; false when it is not here. The borrow ends with the next put.
 bool ag_cache_get (struct ag_cache *self, struct ag_str key, uint64_t seq, struct ag_str *data);
 //  Data is no borrow of the cache; more than AG_CACHED_BYTES is not kept.
-enum { AG_CACHED_BYTES = 64 << 10 };
+enum { AG_CACHED_BYTES = 1 << 20 };
 void ag_cache_put (struct ag_cache *self, struct ag_str key, uint64_t seq, struct ag_str data);
 //  Forget everything: sequences may be given to other events now.
 void ag_cache_clear (struct ag_cache *self);

@@ -123,7 +123,16 @@ f_07_forks_of_one_point_mint_different_ids_unless_they_go_on_with_the_parents (v
     core_apply (self, nested, ops);
     core_apply (self, child, ops);
     assert_non_null (strstr (objects (self, nested), "'n#r5.1':{'x':1}"));
+    core_apply (self, nested,
+                "[{'op':'add_object','type':'n','id':'n#70'},"
+                " {'op':'add_object','type':'n'}]");
+    assert_non_null (strstr (objects (self, nested), "'n#70':{},"));
+    assert_non_null (strstr (objects (self, nested), "'n#r5.2':{}"));
     assert_non_null (strstr (objects (self, child), "'n#r2.1':{'x':1},'n#r2.2':{'x':1}"));
+    //  Before its parent's own cut nothing has its parent's tag yet.
+    uint64_t early = fork_with (self, tagged, 3, on)->number;
+    core_apply (self, early, ops);
+    assert_non_null (strstr (objects (self, early), "'n#r2.1':{'x':1}"));
 }
 
 struct ids {

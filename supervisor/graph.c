@@ -176,7 +176,7 @@ prepare (struct patch *self, ag_journal_t *journal, const struct ag_run *run, st
 int
 ag_graph_patch (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
                 struct ag_str id, const struct ag_tip *before, enum ag_patch_op op,
-                struct ag_str value, struct ag_str rationale, struct ag_err *err)
+                struct ag_str value, struct ag_str rationale, size_t *bytes, struct ag_err *err)
 {
     struct patch self = {
         .target = id, .value = value, .rationale = rationale, .op = op, .before = before};
@@ -188,6 +188,7 @@ ag_graph_patch (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp
     }
     if (!rc)
         ag_state_patch (journal, run, id, before, op, patched (&self), seq);
+    *bytes = patched (&self).n;
     patch_fini (&self);
     return rc;
 }

@@ -69,13 +69,16 @@ events_are_numbered_in_their_run_and_in_the_store (void **state)
 
 //  More stretches than one key of the stream holds.
 static void
-the_stream_of_a_long_mixed_turn_reads_back_from_any_number (void **state)
+the_stream_of_long_mixed_turns_reads_back_from_any_number (void **state)
 {
     struct core *self = *state;
     uint64_t runs[2] = {core_root (self, "a"), core_root (self, "b")};
     char text[64];
-    for (unsigned n = 1; n <= 1000; n++)
+    for (unsigned n = 1; n <= 1000; n++) {
         core_append (self, runs[n % 2], "x", "{}");
+        if (n == 10 || n == 700)
+            core_commit (self);
+    }
     core_commit (self);
     for (unsigned after = 0; after < 1000; after += 37) {
         snprintf (text, sizeof text, "%u:%u:%u:x ", after + 1, (after + 1) % 2 + 1, after / 2 + 1);
@@ -299,7 +302,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         core_test (events_are_numbered_in_their_run_and_in_the_store),
-        core_test (the_stream_of_a_long_mixed_turn_reads_back_from_any_number),
+        core_test (the_stream_of_long_mixed_turns_reads_back_from_any_number),
         core_test (an_event_reads_back_as_it_was_written),
         core_test (a_request_that_fails_takes_back_its_own_part_and_nothing_else),
         core_test (a_rollback_to_before_the_first_event_of_a_turn_keeps_the_last_turn_out),

@@ -20,6 +20,7 @@ struct apply {
     struct ag_omap names; //  given by `as` -> ids
     struct ag_tip tip;
     struct ag_buf id; //  of what was made last
+    size_t patched_bytes;
     struct ag_applied *applied;
 };
 
@@ -241,12 +242,18 @@ static int
 change_object (struct apply *self, const struct ag_operation *op, enum ag_patch_op patch,
                struct ag_err *err)
 {
-    struct ag_str id;
-    if (check_data (op->data, err) || require_mine (self, AG_OBJECT, op->id, &id, err))
+    struct ag_str id, rationale = {0};
+    size_t bytes;
+    if (check_data (op->data, err) || require_mine (self, AG_OBJECT, op->id, &id, err) ||
+        ag_graph_patch (self->journal, self->run, &self->stamp, id, &self->tip, patch, op->data,
+                        rationale, &bytes, err))
         return -1;
     self->applied->patches++;
-    return ag_graph_patch (self->journal, self->run, &self->stamp, id, &self->tip, patch, op->data,
-                           (struct ag_str){0}, err);
+    self->patched_bytes += bytes;
+    if (self->patched_bytes > AG_APPLY_BYTES)
+        return ag_fail (err, AG_E_TOO_LARGE, "the list patches more than %d bytes of data",
+                        AG_APPLY_BYTES);
+    return 0;
 }
 
 static int

@@ -10,8 +10,9 @@
 #include "supervisor/run.h"
 
 enum {
-    AG_APPLY_EVENTS = 20000, //  that one list may append, cascades included
-    AG_MINT_BLOCK = 4096     //  numbers of each kind that an open invocation may mint
+    AG_APPLY_EVENTS = 20000,    //  that one list may append, cascades included
+    AG_APPLY_BYTES = 128 << 20, //  of objects' data that its patches may work on
+    AG_MINT_BLOCK = 4096        //  numbers of each kind that an open invocation may mint
 };
 
 //  Numbers that an open invocation mints from: object + 1 .. object + AG_MINT_BLOCK, relations alike. It

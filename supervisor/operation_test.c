@@ -430,6 +430,31 @@ a_removal_that_takes_too_many_along_is_refused_whole (void **state)
     ag_buf_fini (&list);
 }
 
+//  Small patches of a large object are little to write and much to do.
+static void
+a_list_that_works_on_too_much_data_is_refused (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "p");
+    char *text = ag_xcalloc (1, 900001);
+    memset (text, 'x', 900000);
+    char *add = ag_xprintf ("[{'op':'add_object','type':'t','id':'x','data':{'text':'%s'}}]", text);
+    core_apply (self, run, add);
+    struct ag_buf list = {0};
+    ag_put_list (&list, 200);
+    for (int i = 0; i < 200; i++) {
+        struct ag_buf one = value_of (self, "{'op':'patch_object','id':'x','data':{'n':1}}");
+        ag_put_value (&list, ag_buf_str (&one));
+        ag_buf_fini (&one);
+    }
+    refuses (self, apply_list (self, run, &list), AG_E_TOO_LARGE,
+             "operation 150 (patch_object): the list patches more than 134217728 bytes of data");
+    assert_int_equal (core_tip (self, run), 1);
+    ag_buf_fini (&list);
+    free (add);
+    free (text);
+}
+
 static void
 an_operation_whose_event_is_too_large_is_refused (void **state)
 {
@@ -472,6 +497,7 @@ main (void)
         core_test (what_a_list_did_is_counted),
         core_test (a_list_that_makes_too_many_events_is_refused),
         core_test (a_removal_that_takes_too_many_along_is_refused_whole),
+        core_test (a_list_that_works_on_too_much_data_is_refused),
         core_test (an_operation_whose_event_is_too_large_is_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -177,11 +177,12 @@ create_one (struct promote *self, enum ag_entity_kind kind, const struct ag_delt
 static int
 patch_one (struct promote *self, enum ag_entity_kind kind, const struct ag_delta *delta)
 {
+    size_t bytes;
     char rationale[sizeof "promoted from " + AG_RUN_TEXT];
     snprintf (rationale, sizeof rationale, "promoted from %s", self->plan->fork_id);
     return look (self, kind, delta->id) ||
                    ag_graph_patch (self->journal, self->parent, &self->stamp, delta->id, &self->tip,
-                                   AG_REPLACE, delta->data, ag_str (rationale), self->err)
+                                   AG_REPLACE, delta->data, ag_str (rationale), &bytes, self->err)
                ? -1
                : 0;
 }
