@@ -58,6 +58,16 @@ int ag_map_bool (struct ag_str map, const char *key, bool *yes);
 //  AG_NULL also where there is no value at all.
 //  The n-th element of a list, from 0, as a borrow; -1 past its end, and when it is no list.
 int ag_list_nth (struct ag_str list, uint32_t n, struct ag_str *element);
+
+//  The texts of the list that a key of a map holds, one after the other; ends at what is no text. No such
+//  list is an empty one.
+//      for (struct ag_texts files = ag_texts_of (map, "files"); ag_texts_next (&files, &file);)
+struct ag_texts {
+    struct ag_cursor in;
+    uint32_t left;
+};
+struct ag_texts ag_texts_of (struct ag_str map, const char *key);
+bool ag_texts_next (struct ag_texts *self, struct ag_str *text);
 enum ag_kind ag_kind_of (struct ag_str value);
 
 //  Check bytes that came from outside and append their normal form to out. Everything the definition

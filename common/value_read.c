@@ -299,3 +299,28 @@ ag_list_nth (struct ag_str list, uint32_t n, struct ag_str *element)
             return -1;
     return 0;
 }
+
+struct ag_texts
+ag_texts_of (struct ag_str map, const char *key)
+{
+    struct ag_str list;
+    struct ag_head head;
+    struct ag_texts self = {0};
+    if (ag_map_get (map, key, &list))
+        return self;
+    self.in = ag_cursor (list);
+    if (!ag_next (&self.in, &head) && head.kind == AG_LIST)
+        self.left = head.count;
+    return self;
+}
+
+bool
+ag_texts_next (struct ag_texts *self, struct ag_str *text)
+{
+    struct ag_head head;
+    if (!self->left || ag_next (&self->in, &head) || head.kind != AG_TEXT)
+        return false;
+    self->left--;
+    *text = head.s;
+    return true;
+}

@@ -46,16 +46,12 @@ put_block (struct link *link, const struct ag_event *marker, struct ag_buf *out)
     bool truncated = false;
     struct ag_entity entity = {0};
     for (int i = 0; i < 2; i++) {
-        struct ag_str ids, id;
-        if (ag_map_get (marker->payload, lists[i], &ids))
-            continue;
-        for (uint32_t n = 0; !ag_list_nth (ids, n, &id); n++) {
-            struct ag_head head;
-            struct ag_cursor in = ag_cursor (id);
+        struct ag_str id;
+        struct ag_texts ids = ag_texts_of (marker->payload, lists[i]);
+        while (ag_texts_next (&ids, &id)) {
             truncated = out->n - start > OBJECT_BYTES;
-            if (truncated || ag_next (&in, &head) ||
-                ag_state_get (link->house->journal, link->source, AG_OBJECT, head.s, AG_NOW,
-                              &entity, link->err) <= 0)
+            if (truncated || ag_state_get (link->house->journal, link->source, AG_OBJECT, id,
+                                           AG_NOW, &entity, link->err) <= 0)
                 break;
             ag_put_map (out, 3);
             ag_put_lit (out, "id");

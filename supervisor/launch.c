@@ -117,16 +117,10 @@ add_grants (struct ag_launch *launch, struct ag_str spec, struct ag_err *err)
 static char *
 joined_files (struct ag_str spec)
 {
-    struct ag_str files, file;
+    struct ag_str file;
     struct ag_buf text = {0};
-    if (ag_map_get (spec, "files", &files))
-        files = AG_LIT ("\x90");
-    for (uint32_t i = 0; !ag_list_nth (files, i, &file); i++) {
-        struct ag_head head;
-        struct ag_cursor in = ag_cursor (file);
-        if (!ag_next (&in, &head) && head.kind == AG_TEXT)
-            ag_buf_text (&text, "%s%.*s", text.n ? ":" : "", AG_STR_ARG (head.s));
-    }
+    for (struct ag_texts files = ag_texts_of (spec, "files"); ag_texts_next (&files, &file);)
+        ag_buf_text (&text, "%s%.*s", text.n ? ":" : "", AG_STR_ARG (file));
     char *joined = ag_str_dup (ag_buf_str (&text));
     ag_buf_fini (&text);
     return joined;
@@ -168,15 +162,14 @@ script_argv (struct ag_launch *launch, struct ag_err *err)
 }
 
 static int
-program_argv (struct ag_str command, struct ag_launch *launch, struct ag_err *err)
+program_argv (struct ag_str host, struct ag_launch *launch, struct ag_err *err)
 {
     struct ag_str word;
-    for (uint32_t i = 0; !ag_list_nth (command, i, &word); i++) {
-        struct ag_head head;
-        struct ag_cursor in = ag_cursor (word);
-        if (i >= 256 || ag_next (&in, &head) || head.kind != AG_TEXT)
+    size_t count = 0;
+    for (struct ag_texts words = ag_texts_of (host, "command"); ag_texts_next (&words, &word);) {
+        if (count >= 256)
             return ag_fail (err, AG_E_CONFIG, "a command is at most 256 words");
-        launch->argv[i] = keep (launch, ag_str_dup (head.s));
+        launch->argv[count++] = keep (launch, ag_str_dup (word));
     }
     return launch->argv[0] ? 0 : ag_fail (err, AG_E_CONFIG, "an empty command");
 }
@@ -259,15 +252,11 @@ check_floor (const struct ag_unit *unit, bool script, const struct ag_spawn *spa
 static bool
 is_granted (const struct ag_unit *unit, const char *what)
 {
-    struct ag_str allow, word;
-    if (ag_map_get (ag_buf_str (&unit->spec), "allow", &allow))
-        return false;
-    for (uint32_t i = 0; !ag_list_nth (allow, i, &word); i++) {
-        struct ag_head head;
-        struct ag_cursor in = ag_cursor (word);
-        if (!ag_next (&in, &head) && ag_str_is (head.s, what))
+    struct ag_str word;
+    struct ag_texts words = ag_texts_of (ag_buf_str (&unit->spec), "allow");
+    while (ag_texts_next (&words, &word))
+        if (ag_str_is (word, what))
             return true;
-    }
     return false;
 }
 
@@ -313,18 +302,13 @@ worker_walls (struct ag_house *house, struct ag_unit *unit, bool script, struct 
 static void
 set_readable (struct ag_launch *launch, struct ag_str spec, const char *own)
 {
-    struct ag_str files, file;
+    struct ag_str file;
     size_t n = 0, most = sizeof launch->readable / sizeof *launch->readable - 2;
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
         launch->readable[n++] = readable[i];
-    if (ag_map_get (spec, "files", &files))
-        files = AG_LIT ("\x90");
-    for (uint32_t i = 0; n < most && !ag_list_nth (files, i, &file); i++) {
-        struct ag_head head;
-        struct ag_cursor in = ag_cursor (file);
-        if (!ag_next (&in, &head) && head.kind == AG_TEXT)
-            launch->readable[n++] = keep (launch, ag_str_dup (head.s));
-    }
+    struct ag_texts files = ag_texts_of (spec, "files");
+    while (n < most && ag_texts_next (&files, &file))
+        launch->readable[n++] = keep (launch, ag_str_dup (file));
     if (own)
         launch->readable[n++] = own;
     launch->spawn.readable = launch->readable;
@@ -334,15 +318,14 @@ static int
 launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *launch,
                struct ag_err *err)
 {
-    struct ag_str spec = ag_buf_str (&unit->spec), hosts, host, kind, command = {0};
+    struct ag_str spec = ag_buf_str (&unit->spec), hosts, host, kind;
     if (ag_map_get (spec, "hosts", &hosts) || ag_list_nth (hosts, unit->host, &host) ||
         ag_map_text (host, "kind", &kind))
         return ag_fail (err, AG_E_CORRUPT, "%s has no host %u", unit->name, unit->host);
     bool script = ag_str_is (kind, "script");
-    ag_map_get (host, "command", &command);
     launch->spawn.kind = AG_CHILD_WORKER;
     launch->spawn.layers = 1u << AG_LAYER_CGROUP; //  where one can be had, a tree ends at once
-    if (script ? script_argv (launch, err) : program_argv (command, launch, err))
+    if (script ? script_argv (launch, err) : program_argv (host, launch, err))
         return -1;
     if (worker_walls (house, unit, script, launch, err))
         return -1;
@@ -361,11 +344,10 @@ launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *l
 static int
 launch_service (struct ag_unit *unit, struct ag_launch *launch, struct ag_err *err)
 {
-    struct ag_str command = {0}, dir;
-    ag_map_get (ag_buf_str (&unit->spec), "command", &command);
+    struct ag_str dir;
     launch->spawn.kind = AG_CHILD_SERVICE;
     launch->spawn.layers = 1u << AG_LAYER_CGROUP;
-    if (program_argv (command, launch, err))
+    if (program_argv (ag_buf_str (&unit->spec), launch, err))
         return -1;
     if (!ag_map_text (ag_buf_str (&unit->spec), "dir", &dir))
         launch->spawn.dir = keep (launch, ag_str_dup (dir));

@@ -117,19 +117,6 @@ ag_match_check (struct ag_str behaviors, struct ag_err *err)
 }
 
 static bool
-list_has (struct ag_str list, struct ag_str text)
-{
-    struct ag_cursor in = ag_cursor (list);
-    struct ag_head head, element;
-    if (ag_next (&in, &head) || head.kind != AG_LIST)
-        return false;
-    for (uint32_t i = 0; i < head.count && !ag_next (&in, &element); i++)
-        if (element.kind == AG_TEXT && ag_str_eq (element.s, text))
-            return true;
-    return false;
-}
-
-static bool
 where_holds (struct ag_str where, struct ag_str payload)
 {
     struct ag_cursor in = ag_cursor (where);
@@ -149,8 +136,11 @@ bool
 ag_match_event (struct ag_str behavior, struct ag_str type, struct ag_str payload)
 {
     struct ag_str on, where;
-    if (ag_map_get (behavior, "on", &on) || !list_has (on, type))
-        return false;
+    struct ag_texts types = ag_texts_of (behavior, "on");
+    do
+        if (!ag_texts_next (&types, &on))
+            return false;
+    while (!ag_str_eq (on, type));
     return ag_map_get (behavior, "where", &where) || where_holds (where, payload);
 }
 

@@ -145,20 +145,17 @@ copy_dir (struct copy *copy, int from, int to, int depth)
 static char *
 folder_of (struct ag_str host)
 {
-    struct ag_str base = {0}, dir, command, word;
+    struct ag_str base = {0}, dir, word;
     ag_map_text (host, "base", &base);
     if (!ag_map_text (host, "dir", &dir))
         return ag_str_dup (dir);
-    if (ag_map_get (host, "command", &command))
-        return ag_str_dup (base);
-    for (uint32_t i = 0; !ag_list_nth (command, i, &word); i++) {
-        struct ag_head head;
-        struct ag_cursor in = ag_cursor (word);
-        if (ag_next (&in, &head) || head.kind != AG_TEXT || head.s.p[0] == '-')
+    struct ag_texts words = ag_texts_of (host, "command");
+    for (uint32_t i = 0; ag_texts_next (&words, &word); i++) {
+        if (word.n == 0 || word.p[0] == '-')
             continue;
-        char *path = head.s.p[0] == '/'
-                         ? ag_str_dup (head.s)
-                         : ag_xprintf ("%.*s/%.*s", AG_STR_ARG (base), AG_STR_ARG (head.s));
+        char *path = word.p[0] == '/'
+                         ? ag_str_dup (word)
+                         : ag_xprintf ("%.*s/%.*s", AG_STR_ARG (base), AG_STR_ARG (word));
         char *slash = strrchr (path, '/');
         if (i > 0 && !access (path, R_OK) && slash && slash > path) {
             *slash = 0;

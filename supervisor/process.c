@@ -343,13 +343,10 @@ ag_fleet_nursery (void *context)
 static bool
 may_start (struct ag_house *house, const struct ag_unit *unit)
 {
-    struct ag_str after, name;
-    if (ag_map_get (ag_buf_str (&unit->spec), "after", &after))
-        return true;
-    for (uint32_t i = 0; !ag_list_nth (after, i, &name); i++) {
-        struct ag_head head;
-        struct ag_cursor in = ag_cursor (name);
-        struct ag_unit *other = ag_next (&in, &head) ? NULL : ag_fleet_named (house, head.s);
+    struct ag_str name;
+    struct ag_texts after = ag_texts_of (ag_buf_str (&unit->spec), "after");
+    while (ag_texts_next (&after, &name)) {
+        struct ag_unit *other = ag_fleet_named (house, name);
         if (other && other->state != AG_UNIT_READY && other->state != AG_UNIT_BUSY &&
             !(other->run && other->state == AG_UNIT_PARKED))
             return false;

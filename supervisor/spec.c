@@ -104,9 +104,8 @@ given_for (struct ag_str settings, struct ag_str pack)
 static int
 put_script_host (struct ag_str agent, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_str dirs, dir, settings = {0};
-    if (ag_map_get (agent, "packs", &dirs))
-        dirs = AG_LIT ("\x90");
+    struct ag_str dir, settings = {0};
+    struct ag_texts dirs = ag_texts_of (agent, "packs");
     ag_map_get (agent, "settings", &settings);
     ag_put_map (out, 2);
     ag_put_lit (out, "kind");
@@ -115,13 +114,10 @@ put_script_host (struct ag_str agent, struct ag_buf *out, struct ag_err *err)
     size_t at = ag_open_list (out);
     uint32_t count = 0;
     int rc = 0;
-    for (; !rc && !ag_list_nth (dirs, count, &dir); count++) {
-        struct ag_head head;
-        struct ag_cursor in = ag_cursor (dir);
+    for (; !rc && ag_texts_next (&dirs, &dir); count++) {
         struct ag_buf pack = {0};
-        char *path = ag_next (&in, &head) ? NULL : ag_str_dup (head.s);
-        rc = path ? ag_pack_read (path, &pack, err)
-                  : ag_fail (err, AG_E_CORRUPT, "a pack without a path");
+        char *path = ag_str_dup (dir);
+        rc = ag_pack_read (path, &pack, err);
         if (!rc)
             rc = put_pack (ag_buf_str (&pack), given_for (settings, ag_buf_str (&pack)), out, err);
         ag_buf_fini (&pack);
