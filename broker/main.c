@@ -2,6 +2,7 @@
  *  SPDX-License-Identifier: Apache-2.0
  */
 #include "broker/broker.h"
+#include "common/filter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,9 @@ run (struct ag_daemon *daemon, const char *nonce, struct ag_err *err)
     ag_broker_t *broker = ag_broker_new (daemon, nonce, err);
     if (!broker)
         return -1;
-    int rc = ag_daemon_run (daemon, err);
+    int rc = ag_filter_enter (AG_FILTER_BROKER, err);
+    if (!rc)
+        rc = ag_daemon_run (daemon, err);
     ag_broker_destroy (&broker);
     return rc;
 }
