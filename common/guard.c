@@ -116,16 +116,15 @@ read_events (ag_guard_t *self)
         continue;
 }
 
-//  Resident pages that are ours alone.
+//  Resident pages that are ours alone: the second number of statm without the third.
 static uint64_t
 memory_bytes (const ag_guard_t *self)
 {
-    char text[128];
-    unsigned long resident, shared;
+    char text[128], *at = text;
     ssize_t n = pread (self->statm, text, sizeof text - 1, 0);
     text[n > 0 ? n : 0] = 0;
-    if (sscanf (text, "%*u %lu %lu", &resident, &shared) != 2)
-        return 0;
+    strtoul (at, &at, 10);
+    unsigned long resident = strtoul (at, &at, 10), shared = strtoul (at, &at, 10);
     return (resident - shared) * (uint64_t)sysconf (_SC_PAGESIZE);
 }
 

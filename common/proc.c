@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { DEPTH = 1000, ATTEMPTS = 3 };
+enum { PARENT = 2, STARTED = 20 }; //  fields of stat after the name
 
 static int64_t
 clock_ms (clockid_t clock)
@@ -16,6 +18,16 @@ clock_ms (clockid_t clock)
     struct timespec now;
     clock_gettime (clock, &now);
     return now.tv_sec * INT64_C (1000) + now.tv_nsec / 1000000;
+}
+
+//  The nth of the fields that follow, each after one space; NULL when there are fewer.
+static const char *
+field (const char *rest, int n)
+{
+    while (rest && n--)
+        if ((rest = strchr (rest, ' ')))
+            rest++;
+    return rest;
 }
 
 int
@@ -32,14 +44,12 @@ ag_proc_read (pid_t pid, struct ag_proc *out, struct ag_err *err)
     text[n] = 0;
     //  The name in parentheses may hold anything, so the fields are counted from the last of them.
     const char *rest = strrchr (text, ')');
-    unsigned long long ticks;
-    if (!rest ||
-        sscanf (rest + 1,
-                " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                &out->parent, &ticks) != 2)
+    const char *parent = field (rest, PARENT), *ticks = field (rest, STARTED);
+    if (!parent || !ticks)
         return ag_fail (err, AG_E_SYSTEM, "%s is not understood", path);
+    out->parent = (pid_t)strtol (parent, NULL, 10);
     //  Ticks count from boot, sleep included, which the monotonic clock leaves out.
-    int64_t boot_ms = (int64_t)(ticks * 1000 / (unsigned long long)sysconf (_SC_CLK_TCK));
+    int64_t boot_ms = strtoll (ticks, NULL, 10) * 1000 / sysconf (_SC_CLK_TCK);
     out->started_ms = boot_ms - clock_ms (CLOCK_BOOTTIME) + clock_ms (CLOCK_MONOTONIC);
     return 0;
 }
