@@ -92,10 +92,12 @@ class Client:
             self.socket = None
 
     def send(self, do, **fields):
-        """Without waiting for an answer."""
+        """Without waiting for an answer; the token that it carries."""
         if not self.socket:
             self.open()
-        self.socket.send(msgpack.packb({"do": do, "token": self.house.token(), **fields}))
+        token = self.house.token()
+        self.socket.send(msgpack.packb({"do": do, "token": token, **fields}))
+        return token
 
     def receive(self, seconds):
         """The next answer, or None."""
@@ -107,22 +109,26 @@ class Client:
         """Answer to one request, repeated under its own name while the house comes back."""
         fields.setdefault("id", uuid.uuid4().hex)
         end = time.monotonic() + seconds
+        patience = 1 + fields.get("wait_ms", 0) / 1000
         while True:
+            token = None
             try:
-                self.send(do, **fields)
-                answer = self.receive(min(5, seconds))
+                token = self.send(do, **fields)
+                answer = self.receive(patience)
                 while answer and answer.get("id") not in (None, fields["id"]):
-                    answer = self.receive(min(5, seconds))
+                    answer = self.receive(patience)
             except OSError:  # no token: no house at the moment
                 answer = None
             if answer and answer["do"] != "error":
                 return answer
-            if answer and not (answer["retryable"] and answer["code"] in ("busy", "no_supervisor")):
+            stale = answer and answer["code"] == "not_allowed" and self.house.token_or_none() != token
+            if answer and not stale and answer["code"] not in ("busy", "no_supervisor"):
                 raise Refused(answer)
             if time.monotonic() > end:
                 raise AssertionError(f"no answer to {do} within {seconds} s: {answer}")
             if not answer:
                 self.open()
+                patience = min(2 * patience, 10)
             time.sleep(0.05)
 
 
@@ -170,19 +176,24 @@ class House:
             return file.read()
 
     def up(self):
-        """Start it and wait until it answers."""
-        old = self._token()
-        self.process = subprocess.Popen(
-            [f"{BIN}/agsup", "-c", self.config, "--home", self.home, "up"],
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
-        until("a new token", lambda: self._token() not in (None, old) or self.process.poll() is not None)
-        if self.process.poll() is not None:
+        """Start it and wait until it answers; what is left of one that was killed may hold the home a moment."""
+        old = self.token_or_none()
+        until("that the home is free", lambda: self.start(old) != 75)
+        if self.process.returncode is not None:
             raise AssertionError(f"the house ended with {self.process.returncode}:\n{self.said()[-3000:]}")
         self.client.open()
         status = self.ask("status")
         with open(f"/proc/{status['supervisor']['pid']}/environ", "rb") as file:
             self.home_id = re.search(rb"AGSUP_HOME_ID=([^\0]+)", file.read()).group(1)
         return status
+
+    def start(self, old):
+        """One try; its exit status, or None when it stands."""
+        self.process = subprocess.Popen(
+            [f"{BIN}/agsup", "-c", self.config, "--home", self.home, "up"],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
+        until("a new token", lambda: self.process.poll() is not None or self.token_or_none() not in (None, old))
+        return self.process.poll()
 
     def down(self):
         """The ordinary way; what is left of it is an error."""
@@ -209,7 +220,8 @@ class House:
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 
-    def _token(self):
+    def token_or_none(self):
+        """None while there is no house."""
         try:
             return self.token()
         except OSError:
