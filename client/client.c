@@ -121,6 +121,23 @@ put_runs (const struct ag_words *runs, struct ag_buf *out)
         ag_put_lit (out, runs->p[i]);
 }
 
+//  Idle is not the word for a run whose processes were stopped or gave up.
+static int
+check_idle (struct ag_str answer, struct ag_err *err)
+{
+    struct ag_str run;
+    for (struct ag_items runs = ag_items (answer, "runs"); ag_items_next (&runs, &run);) {
+        struct ag_str state = ag_pick_text (run, "state"), name = ag_pick_text (run, "run");
+        if (ag_str_is (state, "failed") || ag_str_is (state, "stopped"))
+            return ag_fail (
+                err, AG_E_FAILED,
+                "%.*s is %.*s: `agsup output` and `agsup status` say why, `agsup start` "
+                "goes on",
+                AG_STR_ARG (name), AG_STR_ARG (state));
+    }
+    return 0;
+}
+
 int
 ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                 struct ag_buf *answer, struct ag_err *err)
@@ -143,7 +160,7 @@ ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
     } while (!rc && !ag_pick_bool (ag_buf_str (answer), "done"));
     ag_client_progress (self, NULL);
     ag_buf_fini (&list);
-    return rc;
+    return rc || ended ? rc : check_idle (ag_buf_str (answer), err);
 }
 
 int

@@ -14,7 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { UP_MS = 30000, DOWN_MS = 60000, PAUSE_MS = 50, STATUS_MS = 1000, TAIL_BYTES = 300 };
+enum {
+    UP_MS = 30000,
+    DOWN_MS = 60000,
+    PAUSE_MS = 50,
+    STATUS_MS = 1000,
+    TAIL_BYTES = 4096,
+    WORDS_BYTES = 300
+};
 
 extern char **environ;
 
@@ -86,6 +93,25 @@ spawn_nursery (char *const *argv, int log, pid_t *pid, struct ag_err *err)
     return no ? ag_fail (err, AG_E_SYSTEM, "%s: %s", argv[0], strerror (no)) : 0;
 }
 
+//  The last lines of a log, from the line that says why a process ended when there is one; whole lines, and
+//  few enough for an error's text.
+static const char *
+last_words (char *text)
+{
+    char *why = NULL;
+    for (char *at = text; (at = strstr (at, "error: ended: ")); at++)
+        why = at + strlen ("error: ended: ");
+    if (why) {
+        why[strcspn (why, "\n")] = 0;
+        return why;
+    }
+    size_t n = strlen (text);
+    if (n <= WORDS_BYTES)
+        return text;
+    char *line = strchr (text + n - WORDS_BYTES, '\n');
+    return line ? line + 1 : text + n - WORDS_BYTES;
+}
+
 //  It ended instead of getting ready: its exit status says what kind of reason, its log which one.
 static int
 fail_ended (int status, const char *path, off_t from, struct ag_err *err)
@@ -105,7 +131,8 @@ fail_ended (int status, const char *path, off_t from, struct ag_err *err)
                         : code == ag_code_status (AG_E_RUNNING) ? AG_E_RUNNING
                         : code == ag_code_status (AG_E_CORRUPT) ? AG_E_CORRUPT
                                                                 : AG_E_FAILED;
-    return ag_fail (err, kind, "the fleet ended before it was ready; %s says:\n%s", path, text);
+    return ag_fail (err, kind, "the fleet ended before it was ready: %s (%s)", last_words (text),
+                    path);
 }
 
 //  One look: 1 when the house answers, 0 when not yet.

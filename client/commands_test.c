@@ -142,10 +142,6 @@ exit_statuses_say_what_was_found (void **state)
                            "'more':false}",
                            0}),
                     "{'failures':[{'id':'evt_003'}]}\n", 1);
-    assert_command (
-        "failures auditor --json",
-        ROWS ({"failures", "{'do':'ok','events':[{'id':'evt_003'}],'after':9,'more':false}", 0}),
-        "{'failures':[{'id':'evt_003'}]}\n", 1);
     assert_command ("promote strict --dry-run --json",
                     ROWS ({"promote", "{'do':'ok','is_promotable':false,'conflicts':[{}]}", 0}),
                     "{'is_promotable':false,'conflicts':[{}]}\n", 5);

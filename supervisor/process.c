@@ -177,7 +177,8 @@ died (struct ag_house *house, struct ag_unit *unit, bool permanent)
         return;
     }
     char why[80];
-    snprintf (why, sizeof why, "more than %" PRIu64 " deaths in %" PRIu64 " ms", at_most, within);
+    snprintf (why, sizeof why, "more than %" PRIu64 " deaths in %" PRIu64 " s (see its output)",
+              at_most, within / 1000);
     give_up (house, unit, permanent ? "trying again is pointless" : why);
 }
 

@@ -48,7 +48,7 @@ end_some (struct house *house, uint64_t first)
     for (uint64_t id = first; id < first + AT_ONCE; id++) {
         ag_nursery_kill (house->nursery, id, 0);
         bool ran = await_end (house, id).what == AG_NURSERY_STOPPED;
-        struct ag_nursery_event event;
+        struct ag_nursery_event event = {.output = {-1, -1}};
         assert_int_equal (forget (house, AG_NURSERY_EXITED, id, &event), ran);
         assert_int_equal (forget (house, AG_NURSERY_SPAWNED, id, &event), ran);
         if (ran)
