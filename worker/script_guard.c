@@ -102,10 +102,10 @@ ag_guard_alloc (void *arg, void *p, size_t old, size_t size)
     if (act->work >= WORK && act->L)
         lua_sethook (act->L, hook, LUA_MASKCOUNT, 1);
     void *moved = realloc (p, size);
-    if (!moved && size > old)
-        return NULL;
+    if (!moved)
+        return size > old ? NULL : p; //  Lua relies on this: what shrinks does not fail
     act->used += size - old;
-    return moved ? moved : p;
+    return moved;
 }
 
 //  Keep what an error says and where it happened, in clean and bounded text.
