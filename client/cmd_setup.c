@@ -3,6 +3,7 @@
 #include "client/client.h"
 #include "common/answer.h"
 #include "common/conf.h"
+#include "common/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,13 +144,15 @@ show_fine (const struct ag_client *self, struct ag_str conf)
 
 //  The error as ever, and beside it every line that is wrong.
 static void
-show_problems (struct ag_client *self, struct ag_str problems, const struct ag_err *err)
+show_problems (struct ag_client *self, struct ag_str problems, struct ag_err *err)
 {
     struct ag_buf answer = {0}, out = {0};
-    if (!self->look.json) {
+    if (!self->look.json && problems.n) {
         ag_look_lines (stderr, problems);
-        return;
+        ag_fail (err, err->code, "%s is not valid, as said above", self->place.config);
     }
+    if (!self->look.json)
+        return;
     ag_answer_error (&answer, (struct ag_str){0}, err);
     ag_put_map (&out, 2);
     ag_put_lit (&out, "error");
@@ -170,6 +173,42 @@ show_problems (struct ag_client *self, struct ag_str problems, const struct ag_e
     self->status = ag_code_status (err->code);
 }
 
+//  One pack of an agent: what the fleet would refuse at its start.
+static int
+check_pack (struct ag_str path, struct ag_str settings, struct ag_err *err)
+{
+    struct ag_buf pack = {0};
+    char *dir = ag_str_dup (path);
+    int rc = ag_pack_read (dir, &pack, err);
+    free (dir);
+    char *name = rc ? NULL : ag_str_dup (ag_pick_text (ag_buf_str (&pack), "name"));
+    struct ag_str given = name && settings.p ? ag_pick (settings, name) : (struct ag_str){0};
+    if (given.p)
+        rc = ag_pack_check_settings (ag_buf_str (&pack), given, err);
+    free (name);
+    ag_buf_fini (&pack);
+    return rc;
+}
+
+//  Every pack that the configuration names; each fault a line.
+static int
+check_packs (struct ag_str conf, struct ag_buf *problems, struct ag_err *err)
+{
+    struct ag_str name, agent, path;
+    struct ag_items agents = ag_pairs_of (ag_pick (conf, "agent"));
+    while (ag_pairs_next (&agents, &name, &agent)) {
+        struct ag_texts packs = ag_texts_of (agent, "packs");
+        while (ag_texts_next (&packs, &path)) {
+            struct ag_err one;
+            if (check_pack (path, ag_pick (agent, "settings"), &one)) {
+                ag_buf_text (problems, "agent %.*s: %s\n", AG_STR_ARG (name), one.text);
+                ag_fail (err, AG_E_CONFIG, "agent %.*s: %s", AG_STR_ARG (name), one.text);
+            }
+        }
+    }
+    return problems->n ? -1 : 0;
+}
+
 int
 ag_cmd_check (struct ag_client *self, const struct ag_args_check *args, struct ag_err *err)
 {
@@ -178,6 +217,8 @@ ag_cmd_check (struct ag_client *self, const struct ag_args_check *args, struct a
         return ag_fail (err, AG_E_CONFIG, "no agsup.toml here or upwards; `agsup init` makes one");
     struct ag_buf conf = {0}, problems = {0};
     int rc = ag_conf_load (self->place.config, &conf, &problems, err);
+    if (!rc)
+        rc = check_packs (ag_buf_str (&conf), &problems, err);
     if (!rc)
         show_fine (self, ag_buf_str (&conf));
     else

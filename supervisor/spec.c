@@ -3,7 +3,7 @@
 #include "common/answer.h"
 #include "common/json.h"
 #include "supervisor/blob.h"
-#include "supervisor/pack.h"
+#include "common/pack.h"
 #include "supervisor/record.h"
 
 #include <stdlib.h>
@@ -25,45 +25,24 @@ put_kept (struct ag_str from, struct ag_buf *out, uint32_t *count)
         }
 }
 
-//  The settings of a pack: its defaults with what is given over them. A key that its settings.toml does not
-//  declare is refused.
+//  The settings of a pack: its defaults with what is given over them.
 static int
 put_settings (struct ag_str pack, struct ag_str given, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_str defaults = AG_LIT ("\x80"), name = {0}, value, unused;
-    struct ag_head map, key;
+    struct ag_str defaults = AG_LIT ("\x80"), value, other;
+    struct ag_head map = {0}, key;
     ag_map_get (pack, "settings", &defaults);
-    ag_map_text (pack, "name", &name);
-    size_t at = ag_open_map (out);
-    uint32_t count = 0;
+    if (given.p && ag_pack_check_settings (pack, given, err))
+        return -1;
     struct ag_cursor in = ag_cursor (defaults);
-    for (uint32_t i = ag_next (&in, &map) ? 0 : map.count; i && !ag_next (&in, &key); i--) {
+    ag_next (&in, &map);
+    ag_put_map (out, map.count);
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
         char *text = ag_str_dup (key.s);
-        bool over = given.p && !ag_map_get (given, text, &unused);
-        free (text);
-        if (ag_take (&in, &value))
-            break;
-        if (over)
-            continue;
         ag_put_text (out, key.s);
-        ag_put_value (out, value);
-        count++;
-    }
-    in = ag_cursor (given);
-    for (uint32_t i = !given.p || ag_next (&in, &map) ? 0 : map.count; i; i--) {
-        if (ag_next (&in, &key) || ag_take (&in, &value))
-            break;
-        char *text = ag_str_dup (key.s);
-        bool known = !ag_map_get (defaults, text, &unused);
+        ag_put_value (out, given.p && !ag_map_get (given, text, &other) ? other : value);
         free (text);
-        if (!known)
-            return ag_fail (err, AG_E_NOT_FOUND, "pack %.*s has no setting %.*s", AG_STR_ARG (name),
-                            AG_STR_ARG (key.s));
-        ag_put_text (out, key.s);
-        ag_put_value (out, value);
-        count++;
     }
-    ag_close (out, at, count);
     return 0;
 }
 

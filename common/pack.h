@@ -14,6 +14,8 @@ enum { AG_PACK_FILES = 256, AG_PACK_BYTES = 4 << 20, AG_PACK_DEPTH = 8 };
 //  defaults of settings.toml; bytes are text, or msgpack bin (so this is not a normal value yet).
 //  AG_E_PACK names the file and what is wrong.
 int ag_pack_read (const char *dir, struct ag_buf *out, struct ag_err *err);
+//  Whether settings ({KEY: value}) are ones that the pack declares. AG_E_NOT_FOUND names the first that is not.
+int ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err);
 //  The same from the files of a request: [{path, bytes}].
 int ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err);
 #endif

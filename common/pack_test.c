@@ -1,5 +1,5 @@
 //  SPDX-License-Identifier: Apache-2.0
-#include "supervisor/pack.h"
+#include "common/pack.h"
 #include "common/json.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 //  SPDX-License-Identifier: Apache-2.0
-#include "supervisor/pack.h"
+#include "common/pack.h"
 #include "common/hash.h"
 #include "common/toml.h"
 
@@ -280,4 +280,26 @@ ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err)
     bundle_fini (&bundle);
     out->n = rc ? before : out->n;
     return rc;
+}
+
+int
+ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (given);
+    struct ag_head map, key;
+    struct ag_str declared = AG_LIT ("\x80"), name = {0}, value;
+    ag_map_get (pack, "settings", &declared);
+    ag_map_text (pack, "name", &name);
+    if (ag_next (&in, &map) || map.kind != AG_MAP)
+        return ag_fail (err, AG_E_USAGE, "settings of pack %.*s are a table", AG_STR_ARG (name));
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+        char *text = ag_str_dup (key.s);
+        int rc = ag_map_get (declared, text, &value);
+        free (text);
+        if (rc)
+            return ag_fail (err, AG_E_NOT_FOUND,
+                            "pack %.*s has no setting %.*s: its settings.toml declares them",
+                            AG_STR_ARG (name), AG_STR_ARG (key.s));
+    }
+    return 0;
 }
