@@ -225,11 +225,25 @@ idle (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct
     return 0;
 }
 
+//  A run whose events were used up goes on when its net was raised, and in a fork, which counts its own.
+static bool
+is_exhausted (struct ag_house *house, struct ag_queue *queue, const struct ag_run *run)
+{
+    for (uint32_t host = 0; queue->exhausted && host < queue->host_count; host++) {
+        struct ag_unit *unit = ag_fleet_unit (house, queue->run, host);
+        uint64_t most = unit ? ag_unit_net (unit, "events") : 1;
+        if (most && run->head.tip - run->cut >= most)
+            return true;
+    }
+    queue->changed = queue->changed || queue->exhausted;
+    return queue->exhausted = false;
+}
+
 //  One step: 1 when there may be another, 0 when it waits for somebody or is done.
 static int
 step (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct ag_err *err)
 {
-    if (queue->exhausted)
+    if (is_exhausted (house, queue, run))
         return 0;
     if (queue->is_open)
         return hand_out (house, queue, err);

@@ -231,6 +231,8 @@ static int
 handle_done (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_done *done = &request->msg->done;
+    if (request->invocation->pending.open)
+        return ag_fail (err, AG_E_BAD_MESSAGE, "done came while the outcome of an effect is due");
     if (ag_invocation_done (request->house, request->invocation, done, &request->answer, err))
         return -1;
     return given_back (request, done->next, err);

@@ -163,6 +163,8 @@ class Invocations(unittest.TestCase):
     def test_a_message_out_of_turn_ends_its_worker(self):
         self.assertIn("outcome came without an effect", self.refused("send", {"do": "outcome", "output": 1}))
         self.assertIn("next came out of turn", self.refused("send", {"do": "next"}))
+        self.assertIn("done came while the outcome", self.refused(
+            "send", {"do": "effect", "tool": "look", "args": {}, "idempotent": True}))
 
     def test_a_second_hello_ends_its_worker(self):
         hello = {"do": "hello", "protocol": 1, "nonce": "0" * 32, "name": "x", "behaviors": []}
@@ -299,6 +301,31 @@ class Fleet(unittest.TestCase):
         events = [e for e in house.log_of("actor") if e["seq"] > first]
         self.assertEqual([e["payload"]["attempt"] for e in events if e["type"] == "behavior.started"], [1, 2])
         self.assertEqual(len(house.objects("actor")), 1)
+        house.down()
+
+    def test_a_run_that_used_up_its_events_stops_until_its_net_is_raised_and_a_fork_has_its_own(self):
+        def nets(events):
+            return {"actor": agent(WORK, nets={"events": events})}
+        add = [["ops", {"op": "add_object", "type": "x", "data": {}}]]
+        house = self.house_of(nets(12))
+        for _ in range(4):
+            house.tell("actor", "on.work", steps=add)
+        until("its end", lambda: house.log_of("actor", "runtime.budget_exhausted"))
+        failed = house.log_of("actor", "behavior.failed")
+        self.assertEqual([e["payload"]["reason"] for e in failed], ["budget.events_exhausted"])
+        made = len(house.objects("actor"))
+        house.kill("supervisor")
+        house.tell("actor", "on.work", steps=add)
+        house.idle("actor")
+        self.assertEqual(len(house.objects("actor")), made)
+        fork = house.json("fork", "actor")["run_id"]
+        until("the fork's work", lambda: len(house.objects(fork)) > made)
+        self.assertEqual(len(house.objects("actor")), made)
+        house.down()
+        house.configure(nets(1000))
+        house.up()
+        until("the rest", lambda: house.log_of("actor", "runtime.idle"))
+        self.assertEqual(len(house.objects("actor")), 4)  # of five, one failed
         house.down()
 
     def test_a_run_without_processes_cannot_be_stopped(self):
