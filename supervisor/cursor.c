@@ -176,15 +176,17 @@ follow (void *arg, const struct ag_event *event)
     return !replay->rc;
 }
 
-//  A note from above the cut tells where the parent stood a little earlier; its log tells the rest.
+//  The note tells where the parent stood at the cut or a little earlier; its log tells the rest. What was
+//  only next to be handed out is still due, and the fork's budget is its own.
 static int
 catch_up (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint64_t noted,
           struct ag_err *err)
 {
     if (self->is_open) {
-        self->due++;
+        self->due += self->open.started > 0;
         ag_queue_clear_open (self);
     }
+    self->exhausted = false;
     struct replay replay = {journal, run, self, err, 0};
     if (ag_journal_scan (journal, run, noted, run->cut, follow, &replay, err))
         return -1;

@@ -37,7 +37,7 @@ struct ag_queue {
     UT_hash_handle hh;
 };
 
-//  Read where it stands. In a fork that is where the parent's stood at the cut; an invocation that was open
+//  Read where it stands. In a fork that is where the parent's stood at the cut; an invocation that was started
 //  there counts as done.
 struct ag_queue *ag_queue_load (ag_journal_t *journal, struct ag_run *run, struct ag_err *err);
 void ag_queue_free (struct ag_queue *self);

@@ -191,6 +191,53 @@ a_fork_stands_where_its_parent_stood_at_the_cut (void **state)
     }
 }
 
+//  The parent's worker was away, so that the note at the cut says "open" of what no event says was started.
+//  The fork's own first note lies at its cut as well: reading it again changes nothing.
+static void
+a_fork_runs_what_its_parent_had_not_handed_out_at_the_cut (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core), *fork;
+    struct ag_birth birth = {.kind = AG_FORK};
+    uint64_t job = append (core, run, "job", "{\"a\":{\"b\":1}}", 0);
+    struct ag_queue *queue = load (core, run);
+    assert_true (look (core, run, queue));
+    ag_queue_open_due (run, queue);
+    ag_queue_save (core->journal, run, queue);
+    ag_queue_free (queue);
+    append (core, run, "behavior.started", "{\"behavior\":\"first\"}", job);
+    must (core, ag_fork (core->journal, run, job, &birth, &fork, &core->err));
+    for (int i = 0; i < 2; i++) {
+        queue = load (core, fork);
+        assert_true (look (core, fork, queue));
+        assert_int_equal (queue->next, job);
+        assert_int_equal (queue->due, 0);
+        ag_queue_open_due (fork, queue);
+        ag_queue_save (core->journal, fork, queue);
+        ag_queue_free (queue);
+    }
+}
+
+static void
+a_fork_of_a_run_with_a_spent_budget_has_its_own (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core), *fork;
+    struct ag_birth birth = {.kind = AG_FORK};
+    append (core, run, "runtime.budget_exhausted", "{}", 0);
+    struct ag_queue *queue = load (core, run);
+    queue->exhausted = true;
+    ag_queue_save (core->journal, run, queue);
+    ag_queue_free (queue);
+    must (core, ag_fork (core->journal, run, run->head.tip, &birth, &fork, &core->err));
+    queue = load (core, fork);
+    assert_false (queue->exhausted);
+    ag_queue_free (queue);
+    queue = load (core, run);
+    assert_true (queue->exhausted);
+    ag_queue_free (queue);
+}
+
 static void
 the_same_registration_again_is_not_news (void **state)
 {
@@ -242,6 +289,8 @@ main (void)
         core_test (a_quiescent_event_is_never_due),
         core_test (a_restart_goes_on_with_the_invocation_that_was_open),
         core_test (a_fork_stands_where_its_parent_stood_at_the_cut),
+        core_test (a_fork_runs_what_its_parent_had_not_handed_out_at_the_cut),
+        core_test (a_fork_of_a_run_with_a_spent_budget_has_its_own),
         core_test (the_same_registration_again_is_not_news),
         core_test (a_new_registration_is_valid_for_later_events_only),
     };
