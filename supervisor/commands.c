@@ -2,6 +2,8 @@
 #include "supervisor/commands.h"
 #include "common/log.h"
 #include "common/net.h"
+#include "supervisor/fleet.h"
+#include "supervisor/queue.h"
 #include "supervisor/record.h"
 #include "supervisor/run.h"
 
@@ -151,6 +153,10 @@ run (struct ag_command *command)
     int rc = mutates ? change (command, &err) : table[command->msg->type].handle (command, &err);
     if (rc) {
         ag_journal_rollback (house->journal, &mark);
+        if (mutates) { //  runs that it had made already
+            ag_queues_forget_gone (house);
+            ag_fleet_forget (house);
+        }
         ag_buf_clear (&answer);
         ag_answer_error (&answer, command->msg->id, &err);
         command->parked = false;

@@ -3,6 +3,7 @@
 #include "common/conf.h"
 #include "common/log.h"
 #include "supervisor/fleet_inside.h"
+#include "supervisor/private.h"
 #include "supervisor/record.h"
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
@@ -147,6 +148,24 @@ ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct 
     if (rc > 0)
         ag_queues_touch (house, run->number);
     return rc < 0 ? -1 : 0;
+}
+
+void
+ag_fleet_forget (struct ag_house *house)
+{
+    struct ag_unit **at = &house->fleet->first;
+    while (*at) {
+        struct ag_unit *unit = *at;
+        if (unit->run && ag_run_is_gone (house->journal, unit->run)) {
+            *at = unit->next;
+            if (unit->child) //  asked for in the turn that failed
+                ag_nursery_kill (house->nursery, unit->child, 0);
+            ag_session_end (house, &unit->session);
+            ag_private_remove (unit);
+            ag_unit_free (unit);
+        } else
+            at = &unit->next;
+    }
 }
 
 static int

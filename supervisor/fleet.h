@@ -76,6 +76,9 @@ struct ag_unit *ag_fleet_named (struct ag_house *house, struct ag_str name);
 struct ag_unit *ag_fleet_by_nonce (struct ag_house *house, struct ag_str nonce);
 struct ag_unit *ag_fleet_first (struct ag_house *house);
 
+//  Drop the units of runs that exist no more, because what made them was rolled back or not written.
+void ag_fleet_forget (struct ag_house *house);
+
 //  There is something for this unit to do: its process is started if it may.
 void ag_fleet_due (struct ag_house *house, uint64_t run, uint32_t host);
 //  Move the state by the table.
@@ -85,9 +88,12 @@ void ag_unit_is_ready (struct ag_house *house, struct ag_unit *unit);
 //  End a unit's process on purpose. grace_ms 0: at once.
 void ag_unit_end (struct ag_house *house, struct ag_unit *unit, enum ag_ending why,
                   uint32_t grace_ms);
-//  End it because of something it did or could not do: counts as a death.
+//  End it because of something it did or could not do: counts as a death. The first reason stands.
 void ag_unit_kill (struct ag_house *house, struct ag_unit *unit, const char *format, ...)
     __attribute__ ((format (printf, 3, 4)));
+
+//  Its process is being ended by ag_unit_kill: what it says now is nobody's news.
+bool ag_unit_is_doomed (const struct ag_unit *unit);
 
 //  An operator's wish, kept over restarts of everything.
 int ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct ag_err *err);

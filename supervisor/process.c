@@ -59,10 +59,18 @@ ag_unit_end (struct ag_house *house, struct ag_unit *unit, enum ag_ending why, u
     ag_nursery_kill (house->nursery, unit->child, grace_ms);
 }
 
+bool
+ag_unit_is_doomed (const struct ag_unit *unit)
+{
+    return unit->child && unit->reason[0];
+}
+
 void
 ag_unit_kill (struct ag_house *house, struct ag_unit *unit, const char *format, ...)
 {
     va_list list;
+    if (ag_unit_is_doomed (unit))
+        return;
     va_start (list, format);
     vsnprintf (unit->reason, sizeof unit->reason, format, list);
     va_end (list);

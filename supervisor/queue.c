@@ -46,6 +46,17 @@ ag_queues_forget (struct ag_house *house)
 }
 
 void
+ag_queues_forget_gone (struct ag_house *house)
+{
+    struct ag_queue *queue, *next;
+    HASH_ITER (hh, house->queues->table, queue, next)
+    {
+        if (ag_run_is_gone (house->journal, queue->run))
+            drop (house->queues, queue);
+    }
+}
+
+void
 ag_queues_destroy (struct ag_queues **self_p)
 {
     if (!*self_p)

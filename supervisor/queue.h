@@ -49,6 +49,8 @@ void ag_queues_touch (struct ag_house *house, uint64_t run);
 void ag_queues_pump (struct ag_house *house);
 //  Forget what is in memory; every queue is read again from the store (after a failed commit).
 void ag_queues_forget (struct ag_house *house);
+//  Forget those of runs that exist no more; their numbers are given again.
+void ag_queues_forget_gone (struct ag_house *house);
 
 //  The open invocation of a run, or NULL.
 struct ag_invocation *ag_queue_open (struct ag_house *house, uint64_t run);

@@ -198,6 +198,14 @@ ag_run_get (ag_journal_t *self, uint64_t number, struct ag_run **run, struct ag_
     return 0;
 }
 
+bool
+ag_run_is_gone (ag_journal_t *self, uint64_t number)
+{
+    struct ag_err err;
+    struct ag_run *run;
+    return ag_run_get (self, number, &run, &err) && err.code == AG_E_NOT_FOUND;
+}
+
 /*  Making  */
 
 static int

@@ -69,6 +69,9 @@ int ag_run_create (ag_journal_t *journal, const struct ag_birth *birth, struct a
 //  The run of a number. AG_E_NOT_FOUND; AG_E_CORRUPT when its head disagrees with its events.
 int ag_run_get (ag_journal_t *journal, uint64_t number, struct ag_run **run, struct ag_err *err);
 
+//  True when no run has this number; false also when that cannot be known.
+bool ag_run_is_gone (ag_journal_t *journal, uint64_t number);
+
 //  The run that text names: a label (an agent's root run carries its name), else a run id. Ids are counted:
 //  whatever an id begins with is the id of another run, so there is no prefix to look for.
 //  AG_E_NOT_FOUND.

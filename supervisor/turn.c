@@ -69,6 +69,7 @@ failed (struct ag_house *house, const struct ag_err *why)
         ag_log_err (AG_ERROR, &err, "the store cannot be opened again");
         ag_loop_stop (house->daemon->loop);
     }
+    ag_fleet_forget (house);
     for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
         if (unit->run)
             ag_queues_touch (house, unit->run);

@@ -297,6 +297,8 @@ end_worker (struct ag_house *house, struct ag_unit *unit, const struct ag_err *w
     struct ag_err err;
     struct ag_buf payload = {0};
     uint64_t seq;
+    if (ag_unit_is_doomed (unit)) //  a flood is one reason, not a thousand events
+        return;
     ag_put_map (&payload, 2);
     ag_put_lit (&payload, "host");
     ag_put_uint (&payload, unit->host);

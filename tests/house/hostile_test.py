@@ -1,0 +1,100 @@
+"""What must not shake the house: requests that fail half way, and peers that break the rules.
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import subprocess
+import unittest
+
+from house import House, Refused, agent, main, until
+
+WORK = {"name": "work", "on": ["on.work"]}
+
+
+class Clients(unittest.TestCase):
+    """What a client may ask for, and what is left when it fails."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.house = House({"actor": agent(WORK)})
+        cls.addClassCleanup(cls.house.close)
+        cls.house.up()
+        cls.house.idle("actor")
+
+    def forks(self):
+        return [row["name"] for row in self.house.ask("status")["forks"]]
+
+    def test_forks_of_a_refused_request_leave_no_units_behind(self):
+        house, before = self.house, self.forks()
+        house.ask("create", label="many-3")
+        with self.assertRaises(Refused) as refused:
+            house.ask("fork", point="actor", label="many", count=4)
+        self.assertEqual(refused.exception.code, "exists")
+        self.assertEqual(self.forks(), before)
+        # the numbers of the runs that never were are given again, with units of their own
+        for label in ("one", "two"):
+            house.ask("fork", point="actor", label=label)
+            house.tell(label, "on.work", steps=[["ops", {"op": "add_object", "type": "done", "data": {}}]])
+        house.idle("one", "two")
+        self.assertEqual(self.forks(), before + ["one", "two"])
+        self.assertEqual([len(house.objects(label)) for label in ("one", "two")], [1, 1])
+
+    def test_a_run_of_a_refused_request_leaves_no_queue_behind(self):
+        house = self.house
+        house.ask("create", label="plain")
+        house.ask("create", label="twin-2")
+        with self.assertRaises(Refused):
+            house.ask("fork", point="plain", label="twin", goal="never", count=2)
+        house.ask("fork", point="actor", label="works")
+        house.tell("works", "on.work", steps=[["ops", {"op": "add_object", "type": "done", "data": {}}]])
+        house.idle("works")
+        self.assertEqual(len(house.objects("works")), 1)
+
+
+class Disk(unittest.TestCase):
+    """A disk that is full when something is made."""
+
+    def test_a_fork_that_was_not_written_has_no_unit_and_no_process(self):
+        house = House({"actor": agent(WORK)})
+        self.addCleanup(house.close)
+        disk = os.path.join(house.dir, "disk")
+        os.mkdir(disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=120m,mode=755", "tmpfs", disk],
+                          stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("no tmpfs can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        house.home = os.path.join(disk, "home")
+        house.up()
+        until("the actor", lambda: house.unit("actor")["state"] == "ready")
+        before = house.left()
+        with open(os.path.join(disk, "ballast"), "wb") as file:
+            file.write(bytes(80 << 20))
+        with self.assertRaises(Refused) as refused:
+            house.ask("fork", point="actor", label="late")
+        self.assertEqual(refused.exception.code, "disk_full")
+        self.assertEqual(house.ask("status")["forks"], [])
+        until("no process of it", lambda: house.left() == before)
+        os.unlink(os.path.join(disk, "ballast"))
+        house.ask("fork", point="actor", label="late")
+        house.tell("late", "on.work", steps=[["ops", {"op": "add_object", "type": "done", "data": {}}]])
+        house.idle("late")
+        self.assertEqual(len(house.objects("late")), 1)
+        house.down()
+
+
+class Workers(unittest.TestCase):
+    """What a worker may do to itself only."""
+
+    def test_the_first_reason_of_an_end_stands_and_is_told_once(self):
+        house = House({"actor": agent(WORK, attempts=1)})
+        self.addCleanup(house.close)
+        house.up()
+        house.tell("actor", "on.work", steps=[["send", {"do": "explode"}]])
+        house.idle("actor")
+        failed = until("its end", lambda: house.log_of("actor", "behavior.failed"))
+        self.assertIn('no request is called "explode"', failed[0]["payload"]["message"])
+        self.assertEqual(len(house.log_of("actor", "worker.refused")), 1)
+        house.down()
+
+
+if __name__ == "__main__":
+    main()
