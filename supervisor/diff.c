@@ -128,6 +128,10 @@ add_side (struct diff *self, const struct side *side)
         if (add_tips (self, level, AG_OBJECT) || add_tips (self, level, AG_RELATION))
             return -1;
     sees (side, self->common, &at);
+    if (at - self->shared > AG_DIFF_EVENTS)
+        return ag_fail (self->err, AG_E_TOO_LARGE,
+                        "run %s has more than %d events since the common one", self->common->id,
+                        AG_DIFF_EVENTS);
     return ag_journal_scan (self->journal, self->common, self->shared, at, add_from_log, &log,
                             self->err) ||
                    log.rc

@@ -10,7 +10,8 @@
 
 enum {
     PLAN_BYTES = 64 << 20, //  of texts and values in one plan
-    SHOWN_RELATIONS = 20   //  in the detail of an orphaning removal
+    SHOWN_RELATIONS = 20,  //  in the detail of an orphaning removal
+    COUNTED_RELATIONS = 1000
 };
 
 /*  The plan as a container  */
@@ -435,7 +436,7 @@ collect_orphan (void *arg, struct ag_str id)
         return true;
     if (self->count++ < SHOWN_RELATIONS)
         ag_buf_text (&self->text, "%s%.*s", self->count > 1 ? ", " : "", AG_STR_ARG (id));
-    return true;
+    return self->count < COUNTED_RELATIONS;
 }
 
 static int
@@ -445,10 +446,11 @@ add_orphaning (struct planner *self, struct ag_str object, const struct orphans 
                                    .entity = AG_OBJECT,
                                    .id = object,
                                    .in_fork = AG_LIT ("\xc0")};
-    struct ag_str more =
-        orphans->count > SHOWN_RELATIONS
-            ? ag_plan_text (self->plan, ", ... and %zu more", orphans->count - SHOWN_RELATIONS)
-            : AG_LIT ("");
+    struct ag_str more = AG_LIT ("");
+    if (orphans->count > SHOWN_RELATIONS)
+        more = ag_plan_text (self->plan, ", ... and %s%zu more",
+                             orphans->count == COUNTED_RELATIONS ? "at least " : "",
+                             orphans->count - SHOWN_RELATIONS);
     conflict.detail = ag_plan_text (
         self->plan, "removing object %.*s would orphan relations of the parent: %.*s%s",
         AG_STR_ARG (object), AG_STR_ARG (ag_buf_str (&orphans->text)), more.p);
