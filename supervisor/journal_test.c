@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/core_graph_test.h"
 #include "supervisor/key.h"
+#include "supervisor/store_impl.h"
 
 #include <ftw.h>
 
@@ -297,6 +298,103 @@ after_a_full_disk_the_turn_is_gone_and_the_next_one_goes_on (void **state)
     nftw (dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+//  A store whose next write fails, after or before it is done, and which then is dead until it was
+//  reopened as often as the test wants.
+static struct {
+    const struct ag_store_ops *whole;
+    struct ag_store_ops ops;
+    bool fails, does_it, dead;
+    int reopens;
+} broken;
+
+static int
+broken_write (ag_store_t *self, const struct ag_write *writes, size_t count, struct ag_err *err)
+{
+    if (!broken.fails)
+        return broken.whole->write (self, writes, count, err);
+    broken.fails = false;
+    broken.dead = true;
+    if (broken.does_it)
+        assert_int_equal (broken.whole->write (self, writes, count, err), 0);
+    return ag_fail (err, AG_E_STORE, "the disk is gone");
+}
+
+static int
+broken_get (ag_store_t *self, enum ag_table table, struct ag_str key, struct ag_buf *out,
+            struct ag_err *err)
+{
+    if (broken.dead)
+        return ag_fail (err, AG_E_STORE, "dead");
+    return broken.whole->get (self, table, key, out, err);
+}
+
+static int
+broken_reopen (ag_store_t *self, struct ag_err *err)
+{
+    (void)self;
+    if (--broken.reopens > 0)
+        return ag_fail (err, AG_E_STORE, "still gone");
+    broken.dead = false;
+    return 0;
+}
+
+static void
+break_next_write (struct core *self, bool does_it, int reopens)
+{
+    broken.whole = broken.whole ? broken.whole : self->store->ops;
+    broken.ops = *broken.whole;
+    broken.ops.write = broken_write;
+    broken.ops.get = broken_get;
+    broken.ops.reopen = broken_reopen;
+    broken.fails = true;
+    broken.does_it = does_it;
+    broken.reopens = reopens;
+    self->store->ops = &broken.ops;
+}
+
+static void
+a_turn_whose_write_failed_is_gone_unless_it_proves_durable (void **state)
+{
+    struct core *self = *state;
+    uint64_t number = core_root (self, "a");
+    core_append (self, number, "one", "{}");
+    core_commit (self);
+    for (int durable = 0; durable < 2; durable++) {
+        struct heard heard = {0};
+        break_next_write (self, durable, 1);
+        core_append (self, number, "two", "{}");
+        refuses (self, ag_journal_commit (self->journal, &self->err), AG_E_STORE, "is gone");
+        ag_journal_committed (self->journal, hear, &heard);
+        assert_heard (&heard, "");
+        assert_int_equal (ag_journal_stream (self->journal), 1 + durable);
+        assert_int_equal (core_tip (self, number), 1 + durable);
+    }
+    assert_stream (self, 1, 0, "2:1:2:two ");
+}
+
+static void
+nothing_is_taken_while_the_store_cannot_be_read_again (void **state)
+{
+    struct core *self = *state;
+    struct ag_run *run;
+    uint64_t seq, number = core_root (self, "a");
+    core_append (self, number, "one", "{}");
+    core_commit (self);
+    break_next_write (self, false, 3); //  one by the commit itself, one in vain, one that helps
+    core_append (self, number, "two", "{}");
+    refuses (self, ag_journal_commit (self->journal, &self->err), AG_E_STORE, "is gone");
+    refuses (self, ag_run_get (self->journal, number, &run, &self->err), AG_E_STORE, "dead");
+    refuses (self, ag_journal_commit (self->journal, &self->err), AG_E_STORE, "read again");
+    refuses (self, ag_journal_recover (self->journal, &self->err), AG_E_STORE, "still gone");
+    must (self, ag_journal_recover (self->journal, &self->err));
+    struct ag_draft draft = {.type = AG_LIT ("two"), .payload = AG_LIT ("\x80")};
+    must (self,
+          ag_journal_append (self->journal, core_run (self, number), &draft, &seq, &self->err));
+    assert_int_equal (seq, 2);
+    core_commit (self);
+    assert_stream (self, 0, 0, "1:1:1:one 2:1:2:two ");
+}
+
 int
 main (void)
 {
@@ -309,6 +407,8 @@ main (void)
         core_test (an_event_over_the_limit_is_refused_and_changes_nothing),
         core_test (events_of_packs_are_found_without_reading_the_log),
         core_test (a_head_that_disagrees_with_its_events_is_an_error),
+        core_test (a_turn_whose_write_failed_is_gone_unless_it_proves_durable),
+        core_test (nothing_is_taken_while_the_store_cannot_be_read_again),
         core_test (after_a_full_disk_the_turn_is_gone_and_the_next_one_goes_on),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
