@@ -1,7 +1,7 @@
 """The scenarios of tests/cases/promote.jsonl, whose results come from a naive model, against the real house.
 
-All of them over one client; some with the supervisor killed between two steps (all, and between any two, with AG_ALL=1); a few through
-the command line. AG_SEED repeats a draw.
+All of them over one client; some with the supervisor killed between two steps (all, and between any two, with
+AG_ALL=1); a few through the command line. AG_SEED repeats a draw.
 SPDX-License-Identifier: Apache-2.0
 """
 import json

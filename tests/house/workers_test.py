@@ -134,6 +134,20 @@ class Invocations(unittest.TestCase):
         self.assertEqual(self.house.objects("other")[shared], {"n": 1, "by": 1})
         self.assertNotIn("behavior.failed", kinds(events))
 
+    def test_an_invocation_whose_reads_change_each_time_is_given_up(self):
+        made = self.house.ask("apply", run="other", ops=[{"op": "add_object", "type": "hot", "data": {"n": 0}}])
+        shared = made["ids"][0]
+        first = self.house.tell("other", "on.work", steps=[
+            ["get", {"id": shared}], ["sleep", 0.5], ["ops", {"op": "patch_object", "id": shared, "data": {"by": 1}}]])
+        for n in range(600):
+            self.house.ask("apply", run="other", ops=[{"op": "patch_object", "id": shared, "data": {"n": n}}])
+            if self.after("other", first, "behavior.failed"):
+                break
+        events = self.after("other", first)
+        self.assertEqual([e["payload"]["reason"] for e in events if e["type"] == "behavior.failed"], ["contention"])
+        self.assertEqual(kinds(events).count("behavior.started"), 6)
+        self.assertNotIn("by", self.house.objects("other")[shared])
+
     def test_an_outsider_steps_over_the_ids_of_an_open_invocation(self):
         first = self.house.tell("other", "on.work", steps=[
             ["sleep", 2], ["ops", {"op": "add_object", "type": "inside", "data": {}}]])
@@ -184,7 +198,8 @@ class Invocations(unittest.TestCase):
         failed = [e["payload"] for e in events if e["type"] == "behavior.failed"]
         self.assertEqual(failed[0]["reason"], "worker.crashed")
         self.assertIn("wall clock of 700 ms", failed[0]["message"])
-        self.assertIn("object.created", kinds(self.work(["ops", {"op": "add_object", "type": "x", "data": {}}], run="slow")))
+        events = self.work(["ops", {"op": "add_object", "type": "x", "data": {}}], run="slow")
+        self.assertIn("object.created", kinds(events))
 
 
 class Fleet(unittest.TestCase):
