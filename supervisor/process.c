@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { HELLO_MS = 60000, IDLE_MS = 30000, GRACE_MS = 5000, LOOK_MS = 200 };
 
@@ -297,6 +298,16 @@ forget_lost (struct ag_house *house)
             unit->child = 0;
 }
 
+//  Nobody's: of a configuration that is gone, or of a run that was not written.
+static void
+refuse_child (struct ag_house *house, const struct ag_nursery_event *event)
+{
+    for (int i = 0; i < 2; i++)
+        if (event->output[i] >= 0)
+            close (event->output[i]);
+    ag_nursery_kill (house->nursery, event->id, 0);
+}
+
 static void
 handle (struct ag_house *house, const struct ag_nursery_event *event)
 {
@@ -318,8 +329,8 @@ handle (struct ag_house *house, const struct ag_nursery_event *event)
     bool end = event->what == AG_NURSERY_STOPPED || event->what == AG_NURSERY_FAILED;
     if (end)
         acknowledge (house->fleet, event->id);
-    if (!unit && event->what == AG_NURSERY_SPAWNED) //  nobody's: of a configuration that is gone
-        ag_nursery_kill (house->nursery, event->id, 0);
+    if (!unit && event->what == AG_NURSERY_SPAWNED)
+        refuse_child (house, event);
     if (!unit)
         return;
     if (event->what == AG_NURSERY_SPAWNED)

@@ -52,6 +52,14 @@ class Forks(unittest.TestCase):
     def greetings(self, run):
         return sorted(data["text"] for data in self.house.objects(run, "greeting").values())
 
+    def test_several_forks_of_which_one_is_refused_leave_nothing_behind(self):
+        self.fork("greeter", "--label", self.name + "-2")
+        units = [unit["name"] for unit in self.house.json("status")["forks"]]
+        self.assertNotEqual(self.status_of("fork", "greeter", "--count", "2", "--label", self.name), 0)
+        self.assertEqual([unit["name"] for unit in self.house.json("status")["forks"]], units)
+        self.fork("greeter", "--label", self.name + "-x")  # it has the number that the refused one had
+        self.assertEqual([unit["name"] for unit in self.house.json("status")["forks"]], units + [self.name + "-x"])
+
     def test_a_fork_at_the_tip_has_what_its_parent_has_and_goes_its_own_way(self):
         root = self.root({**NOTE, "id": "note#1", "data": {"n": 1}})
         fork = self.fork(root, "--label", self.name + "-f")
