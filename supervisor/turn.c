@@ -50,8 +50,17 @@ read_workers (void *context)
     return rc != 0;
 }
 
-//  The write failed. Clients get the reason; queues are read anew; a worker that is in the middle of
-//  something that is not on disk is ended and its invocation runs again.
+//  A worker whose answer is dropped would wait for it for ever, and what it knows may not be on disk: it is
+//  ended and its invocation runs again. One that waits for work goes on waiting.
+static void
+end_unanswered (struct ag_house *house)
+{
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        if (unit->session && unit->session->state != AG_SESSION_WAITING)
+            ag_unit_end (house, unit, AG_END_HOUSE, 0);
+}
+
+//  The write failed. Clients get the reason, workers are ended, all that is in memory is read anew.
 static void
 failed (struct ag_house *house, const struct ag_err *why)
 {
@@ -59,12 +68,7 @@ failed (struct ag_house *house, const struct ag_err *why)
     ag_log_err (AG_ERROR, why, "a turn was not written");
     ag_outbox_fail (house->outbox, why);
     ag_queues_forget (house);
-    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
-        if (unit->session && unit->session->state == AG_SESSION_BUSY)
-            ag_unit_end (house, unit, AG_END_HOUSE, 0);
-        if (unit->run)
-            unit->due = true;
-    }
+    end_unanswered (house);
     if (why->code != AG_E_DISK_FULL && ag_journal_recover (house->journal, &err)) {
         ag_log_err (AG_ERROR, &err, "the store cannot be opened again");
         ag_loop_stop (house->daemon->loop);
