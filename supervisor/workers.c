@@ -164,9 +164,11 @@ handle_hello (struct request *request, struct ag_err *err)
     const struct ag_msg_hello *hello = &request->msg->hello;
     struct ag_unit *unit = request->session->unit;
     note_walls (unit, hello->walls);
-    if (hello->behaviors.p && registered (request, hello->behaviors, hello->tools, err))
+    if (ag_spec_welcome (request->house, unit, &request->answer, err))
         return -1;
-    return ag_spec_welcome (request->house, unit, &request->answer, err);
+    if (!hello->behaviors.p) //  it registers later
+        return 0;
+    return registered (request, hello->behaviors, hello->tools, err);
 }
 
 static int
