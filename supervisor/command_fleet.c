@@ -325,9 +325,8 @@ ag_command_output (struct ag_command *command, struct ag_err *err)
     struct ag_unit *unit = unit_named (command->house, msg->run, err);
     struct ag_buf text = {0};
     uint64_t next;
-    if (!unit || ag_output_read (unit->output, msg->after, &text, &next, err))
-        return -1;
-    if (text.n || !ag_command_hold (command, msg->wait_ms)) {
+    int rc = unit ? ag_output_read (unit->output, msg->after, &text, &next, err) : -1;
+    if (!rc && (text.n || !ag_command_hold (command, msg->wait_ms))) {
         struct ag_answer answer = ag_command_begin (command);
         ag_answer_key (&answer, "text");
         if (ag_utf8 (ag_buf_str (&text)))
@@ -339,5 +338,5 @@ ag_command_output (struct ag_command *command, struct ag_err *err)
         ag_answer_end (&answer);
     }
     ag_buf_fini (&text);
-    return 0;
+    return rc;
 }
