@@ -75,6 +75,8 @@ ag_unit_kill (struct ag_house *house, struct ag_unit *unit, const char *format, 
     va_start (list, format);
     vsnprintf (unit->reason, sizeof unit->reason, format, list);
     va_end (list);
+    for (char *p = unit->reason; !ag_utf8 (ag_str (unit->reason)) && *p; p++)
+        *p = *p & 0x80 ? '?' : *p; //  a worker's own words, or cut in a character
     ag_log (AG_WARN, "unit=%s ended: %s", unit->name, unit->reason);
     if (unit->child)
         ag_nursery_kill (house->nursery, unit->child, 0);
@@ -109,8 +111,10 @@ drop_invocation (struct ag_house *house, struct ag_unit *unit)
                              .stderr_tail = ag_buf_str (&tail),
                              .attempts = ag_unit_attempts (unit)};
     bool last = !death.by_house && open->deaths + 1 >= death.attempts;
-    if (ag_invocation_died (house, open, &death, &err))
+    if (ag_invocation_died (house, open, &death, &err)) {
         ag_log_err (AG_ERROR, &err, "the end of an invocation is not in its log");
+        ag_queue_again (house, unit->run); //  its session is about to be freed
+    }
     if (last) //  the queue moves on, so the next death is another story
         unit->death_count = 0;
     ag_buf_fini (&tail);
