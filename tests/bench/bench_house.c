@@ -1,0 +1,506 @@
+/*  bench_house - what a house that stands costs its clients: throughput, waits, starts, ends.
+ *
+ *  Usage: bench_house HOME load RUN KIND OPS OUTSTANDING SECONDS [EVENTS]
+ *         bench_house HOME fork|promote|diff RUN TIMES
+ *         bench_house HOME first RUN TIMES AGSUP
+ *         bench_house HOME successor AGENT TIMES
+ *         bench_house HOME again NURSERY
+ *
+ *  Prints lines `name<TAB>value`; times are medians in microseconds. What an answer says is looked at each
+ *  time: an error ends the program.
+ *  SPDX-License-Identifier: Apache-2.0
+ */
+#include "common/answer.h"
+#include "common/home.h"
+#include "common/net.h"
+#include "common/wire.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { OBJECTS = 1000, WINDOW = 64, ID_DIGITS = 16, ENTITIES = 100, WAIT_MS = 60000 };
+
+struct bench {
+    struct ag_home home;
+    char token[AG_TOKEN + 1];
+    void *context, *socket;
+    struct ag_buf answer; //  the last one
+    uint64_t asked;
+    char prefix[ID_DIGITS + 1]; //  of request ids: another program's ids are not ours
+};
+
+_Noreturn static void
+die (const char *what, const char *why)
+{
+    fprintf (stderr, "bench_house: %s: %s\n", what, why);
+    exit (1);
+}
+
+static double
+now_us (void)
+{
+    struct timespec time;
+    clock_gettime (CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
+}
+
+static int
+compare (const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static double
+median (double *values, size_t count)
+{
+    qsort (values, count, sizeof *values, compare);
+    return count ? values[count / 2] : 0;
+}
+
+/*  Asking  */
+
+static void
+open_house (struct bench *self, const char *dir)
+{
+    struct ag_err err;
+    *self = (struct bench){0};
+    if (ag_home_open (&self->home, dir, &err) || ag_home_token (&self->home, self->token, &err))
+        die (dir, err.text);
+    self->context = ag_net_context();
+    self->socket = ag_net_socket (self->context, &(struct ag_net){ZMQ_DEALER, 1000, 1000, NULL});
+    if (ag_net_connect (self->socket, self->home.client, &err))
+        die (self->home.client, err.text);
+    snprintf (self->prefix, sizeof self->prefix, "%08x%08x", (unsigned)getpid(),
+              (unsigned)time (NULL));
+}
+
+static void
+close_house (struct bench *self)
+{
+    zmq_close (self->socket);
+    zmq_ctx_term (self->context);
+    ag_buf_fini (&self->answer);
+    ag_home_fini (&self->home);
+}
+
+static void
+send_frame (struct bench *self, struct ag_str frame)
+{
+    if (zmq_send (self->socket, frame.p, frame.n, 0) < 0)
+        die ("send", zmq_strerror (errno));
+}
+
+//  The next answer, which must be no error.
+static void
+hear (struct bench *self)
+{
+    zmq_msg_t frame;
+    struct ag_str word;
+    struct ag_err err;
+    zmq_pollitem_t item = {self->socket, 0, ZMQ_POLLIN, 0};
+    if (zmq_poll (&item, 1, WAIT_MS) <= 0)
+        die ("an answer", "none within a minute");
+    zmq_msg_init (&frame);
+    if (zmq_msg_recv (&frame, self->socket, 0) < 0)
+        die ("recv", zmq_strerror (errno));
+    ag_buf_clear (&self->answer);
+    ag_buf_add (&self->answer, zmq_msg_data (&frame), zmq_msg_size (&frame));
+    zmq_msg_close (&frame);
+    if (ag_answer_read (ag_buf_str (&self->answer), &word, &err))
+        die ("an answer", err.text);
+}
+
+static void
+ask (struct bench *self, struct ag_msg msg)
+{
+    struct ag_buf frame = {0};
+    char id[65];
+    snprintf (id, sizeof id, "%s/%llu", self->prefix, (unsigned long long)++self->asked);
+    msg.token = ag_str (self->token);
+    msg.id = ag_str (id);
+    ag_wire_write (&msg, &frame);
+    send_frame (self, ag_buf_str (&frame));
+    ag_buf_fini (&frame);
+    hear (self);
+}
+
+static struct ag_str
+answer_text (const struct bench *self, const char *key)
+{
+    struct ag_str text;
+    if (ag_map_text (ag_buf_str (&self->answer), key, &text))
+        die ("an answer has no", key);
+    return text;
+}
+
+/*  Operations  */
+
+static void
+put (struct ag_buf *out, const char *key, const char *text)
+{
+    ag_put_lit (out, key);
+    ag_put_lit (out, text);
+}
+
+//  {op, …} number n of a list.
+typedef void (*op_fn) (struct ag_buf *out, unsigned n);
+
+//  An event of about 200 bytes when it is stored, as those of the floor are.
+static void
+emit_op (struct ag_buf *out, unsigned n)
+{
+    ag_put_map (out, 3);
+    put (out, "op", "emit");
+    put (out, "type", "task.measured");
+    ag_put_lit (out, "payload");
+    ag_put_map (out, 2);
+    ag_put_lit (out, "n");
+    ag_put_uint (out, n);
+    put (out, "text",
+         "what an agent has to say about one file, in a line or two of plain words, "
+         "as it would in earnest; and what it found in it.");
+}
+
+static void
+put_object (struct ag_buf *out, const char *prefix, unsigned n)
+{
+    ag_put_map (out, 4);
+    put (out, "op", "add_object");
+    put (out, "type", "task");
+    ag_put_lit (out, "id");
+    ag_put_textf (out, "%s%u", prefix, n);
+    ag_put_lit (out, "data");
+    ag_put_map (out, 2);
+    put (out, "title", "read the copyright file of a package and say what it allows");
+    put (out, "status", "open");
+}
+
+//  The objects that patch_op patches.
+static void
+base_op (struct ag_buf *out, unsigned n)
+{
+    put_object (out, "task:", n);
+}
+
+//  Objects that are new in each fork: their ids are made by it.
+static void
+add_op (struct ag_buf *out, unsigned n)
+{
+    (void)n;
+    ag_put_map (out, 3);
+    put (out, "op", "add_object");
+    put (out, "type", "task");
+    ag_put_lit (out, "data");
+    ag_put_map (out, 2);
+    put (out, "title", "read the copyright file of a package and say what it allows");
+    put (out, "status", "open");
+}
+
+static void
+patch_op (struct ag_buf *out, unsigned n)
+{
+    ag_put_map (out, 3);
+    put (out, "op", "patch_object");
+    ag_put_lit (out, "id");
+    ag_put_textf (out, "task:%u", n % OBJECTS);
+    ag_put_lit (out, "data");
+    ag_put_map (out, 2);
+    put (out, "status", (n / OBJECTS) & 1 ? "done" : "open");
+    ag_put_lit (out, "n");
+    ag_put_uint (out, n);
+}
+
+static void
+write_apply (const struct bench *self, const char *run, struct ag_str id, op_fn op, unsigned from,
+             unsigned count, struct ag_buf *out)
+{
+    struct ag_buf ops = {0};
+    ag_put_list (&ops, count);
+    for (unsigned i = 0; i < count; i++)
+        op (&ops, from + i);
+    struct ag_msg msg = {.type = AG_MSG_apply,
+                         .token = ag_str (self->token),
+                         .id = id,
+                         .apply = {.run = ag_str (run), .ops = ag_buf_str (&ops)}};
+    ag_wire_write (&msg, out);
+    ag_buf_fini (&ops);
+}
+
+static void
+apply (struct bench *self, const char *run, op_fn op, unsigned from, unsigned count)
+{
+    struct ag_buf frame = {0};
+    char id[65];
+    snprintf (id, sizeof id, "%s/%llu", self->prefix, (unsigned long long)++self->asked);
+    write_apply (self, run, ag_str (id), op, from, count, &frame);
+    send_frame (self, ag_buf_str (&frame));
+    ag_buf_fini (&frame);
+    hear (self);
+}
+
+/*  load: so many requests outstanding  */
+
+//  Requests made before the clock runs; only the digits of their ids change.
+struct rounds {
+    struct ag_buf frames[WINDOW];
+    char *digits[WINDOW];
+    size_t count;
+    uint64_t sent;
+    double sent_us[WINDOW];
+};
+
+static void
+make_rounds (const struct bench *self, struct rounds *rounds, const char *run, op_fn op,
+             unsigned ops)
+{
+    char id[2 * ID_DIGITS + 2];
+    for (unsigned i = 0; i < WINDOW; i++) {
+        snprintf (id, sizeof id, "%s/%016x", self->prefix, i);
+        write_apply (self, run, ag_str (id), op, i * ops, ops, &rounds->frames[i]);
+        rounds->digits[i] = memmem (rounds->frames[i].p, rounds->frames[i].n, id, strlen (id));
+        rounds->digits[i] += ID_DIGITS + 1;
+    }
+}
+
+static void
+send_round (struct bench *self, struct rounds *rounds)
+{
+    size_t slot = rounds->sent % WINDOW;
+    char digits[ID_DIGITS + 1];
+    snprintf (digits, sizeof digits, "%016llx", (unsigned long long)rounds->sent + WINDOW);
+    memcpy (rounds->digits[slot], digits, ID_DIGITS);
+    rounds->sent_us[slot] = now_us();
+    rounds->sent++;
+    send_frame (self, ag_buf_str (&rounds->frames[slot]));
+}
+
+static void
+load (struct bench *self, char **argv)
+{
+    const char *run = argv[0];
+    bool patches = !strcmp (argv[1], "patch");
+    unsigned ops = (unsigned)atoi (argv[2]), outstanding = (unsigned)atoi (argv[3]);
+    double seconds = atof (argv[4]);
+    uint64_t most = argv[5] ? strtoull (argv[5], NULL, 10) : UINT64_MAX;
+    struct rounds rounds = {0};
+    double *waits = NULL;
+    size_t heard = 0, room = 0;
+    if (patches)
+        for (unsigned i = 0; i < OBJECTS; i += ENTITIES)
+            apply (self, run, base_op, i, ENTITIES);
+    make_rounds (self, &rounds, run, patches ? patch_op : emit_op, ops);
+    double begin = now_us(), end = begin + seconds * 1e6, now = begin;
+    while (rounds.sent < outstanding)
+        send_round (self, &rounds);
+    while (heard < rounds.sent) {
+        hear (self);
+        now = now_us();
+        if (heard == room)
+            waits = ag_xrealloc (waits, (room = room ? 2 * room : 4096) * sizeof *waits);
+        waits[heard] = now - rounds.sent_us[heard % WINDOW];
+        heard++;
+        if (now < end && rounds.sent * ops < most)
+            send_round (self, &rounds);
+    }
+    printf ("events_per_s\t%.6g\n", (double)heard * ops / (now - begin) * 1e6);
+    printf ("p50_us\t%.6g\n", median (waits, heard));
+    free (waits);
+    for (int i = 0; i < WINDOW; i++)
+        ag_buf_fini (&rounds.frames[i]);
+}
+
+/*  fork, promote, diff  */
+
+//  A fork of the run's tip that starts nothing; its id.
+static void
+fork_run (struct bench *self, const char *run, char id[32])
+{
+    struct ag_msg msg = {.type = AG_MSG_fork,
+                         .fork = {.point = ag_str (run), .count = 1, .no_start = true}};
+    ask (self, msg);
+    snprintf (id, 32, "%.*s", AG_STR_ARG (answer_text (self, "run_id")));
+}
+
+typedef double one_fn (struct bench *self, const char *run);
+
+static double
+one_fork (struct bench *self, const char *run)
+{
+    char id[32];
+    double begin = now_us();
+    fork_run (self, run, id);
+    return now_us() - begin;
+}
+
+static double
+one_promote (struct bench *self, const char *run)
+{
+    char id[32];
+    fork_run (self, run, id);
+    apply (self, id, add_op, 0, ENTITIES);
+    double begin = now_us();
+    ask (self, (struct ag_msg){.type = AG_MSG_promote, .promote = {.fork = ag_str (id)}});
+    return now_us() - begin;
+}
+
+static double
+one_diff (struct bench *self, const char *run)
+{
+    char id[32];
+    fork_run (self, run, id);
+    apply (self, id, add_op, 0, ENTITIES);
+    double begin = now_us();
+    ask (self, (struct ag_msg){.type = AG_MSG_diff, .diff = {.a = ag_str (run), .b = ag_str (id)}});
+    return now_us() - begin;
+}
+
+/*  first, successor: from outside to an event that a worker caused  */
+
+//  Stream number of the newest event.
+static uint64_t
+stream_now (struct bench *self)
+{
+    uint64_t stream = 0;
+    ask (self, (struct ag_msg){.type = AG_MSG_status});
+    ag_map_uint (ag_buf_str (&self->answer), "stream", &stream);
+    return stream;
+}
+
+static void
+await_event (struct bench *self, uint64_t after, const char *type)
+{
+    struct ag_str events, event;
+    double end = now_us() + WAIT_MS * 1e3;
+    do {
+        if (now_us() > end)
+            die ("a minute went by without", type);
+        ask (self,
+             (struct ag_msg){
+                 .type = AG_MSG_events,
+                 .events = {.after = after, .limit = 1, .wait_ms = 10000, .type = ag_str (type)}});
+        if (ag_map_get (ag_buf_str (&self->answer), "events", &events) ||
+            ag_map_uint (ag_buf_str (&self->answer), "after", &after))
+            die ("events", "no such fields");
+    } while (ag_list_nth (events, 0, &event));
+}
+
+static char *agsup;
+
+static double
+one_first (struct bench *self, const char *run)
+{
+    char *argv[] = {agsup,       "--home", self->home.dir, "--quiet", "fork",
+                    (char *)run, "--goal", "measure",      NULL};
+    posix_spawn_file_actions_t files;
+    pid_t pid;
+    int status;
+    uint64_t stream = stream_now (self);
+    posix_spawn_file_actions_init (&files);
+    posix_spawn_file_actions_addopen (&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    double begin = now_us();
+    if (posix_spawn (&pid, agsup, &files, NULL, argv, environ))
+        die (agsup, "cannot be started");
+    await_event (self, stream, "object.created");
+    double spent = now_us() - begin;
+    posix_spawn_file_actions_destroy (&files);
+    if (waitpid (pid, &status, 0) != pid || status)
+        die (agsup, "fork failed");
+    return spent;
+}
+
+//  The process of an agent, as status tells it; 0: it has none.
+static pid_t
+agent_pid (struct bench *self, const char *agent)
+{
+    struct ag_str agents, one;
+    uint64_t pid = 0;
+    ask (self, (struct ag_msg){.type = AG_MSG_status});
+    if (ag_map_get (ag_buf_str (&self->answer), "agents", &agents))
+        die ("status", "no agents");
+    for (uint32_t i = 0; !ag_list_nth (agents, i, &one); i++) {
+        struct ag_str name;
+        if (!ag_map_text (one, "name", &name) && ag_str_is (name, agent))
+            ag_map_uint (one, "pid", &pid);
+    }
+    return (pid_t)pid;
+}
+
+//  Something for the agent to do, and it has done it: so it has a process.
+static pid_t
+wake (struct bench *self, const char *agent)
+{
+    uint64_t stream = stream_now (self);
+    ask (self, (struct ag_msg){.type = AG_MSG_goal,
+                               .goal = {.run = ag_str (agent), .text = AG_LIT ("measure")}});
+    await_event (self, stream, "object.created");
+    pid_t pid = agent_pid (self, agent);
+    if (!pid)
+        die (agent, "has no process");
+    return pid;
+}
+
+static double
+one_successor (struct bench *self, const char *agent)
+{
+    pid_t pid = wake (self, agent);
+    uint64_t stream = stream_now (self);
+    double begin = now_us();
+    kill (pid, SIGKILL);
+    await_event (self, stream, "agent.ready");
+    return now_us() - begin;
+}
+
+static void
+repeat (struct bench *self, one_fn *one, const char *run, unsigned times)
+{
+    double *each = ag_xcalloc (times, sizeof *each);
+    for (unsigned i = 0; i < times; i++)
+        each[i] = one (self, run);
+    printf ("p50_us\t%.6g\n", median (each, times));
+    free (each);
+}
+
+//  The supervisor is dead and the nursery stopped, so that it does not know yet: from its going on to the
+//  first answer. The broker keeps the request meanwhile.
+static void
+again (struct bench *self, pid_t nursery)
+{
+    double begin = now_us();
+    kill (nursery, SIGCONT);
+    ask (self, (struct ag_msg){.type = AG_MSG_status});
+    printf ("us\t%.6g\n", now_us() - begin);
+}
+
+int
+main (int argc, char **argv)
+{
+    static const struct {
+        const char *word;
+        one_fn *one;
+    } rows[] = {{"fork", one_fork},   {"promote", one_promote},     {"diff", one_diff},
+                {"first", one_first}, {"successor", one_successor}, {NULL, NULL}};
+    struct bench self;
+    if (argc < 4)
+        die ("usage", "bench_house HOME WHAT …");
+    open_house (&self, argv[1]);
+    agsup = argc > 5 ? argv[5] : NULL;
+    if (!strcmp (argv[2], "load") && argc >= 8)
+        load (&self, argv + 3);
+    if (!strcmp (argv[2], "again"))
+        again (&self, (pid_t)atoi (argv[3]));
+    for (int i = 0; rows[i].word; i++)
+        if (!strcmp (argv[2], rows[i].word) && argc >= 5)
+            repeat (&self, rows[i].one, argv[3], (unsigned)atoi (argv[4]));
+    close_house (&self);
+    return 0;
+}
