@@ -1,11 +1,12 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/outbox.h"
 #include "common/answer.h"
+#include "common/net.h"
 #include "common/value.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zmq.h>
 
 struct entry {
     struct ag_route route;
@@ -78,35 +79,23 @@ frames (const struct entry *entry)
     return entry->route.client && entry->route.handle == 0 ? 3 : 1;
 }
 
-static int
-send_head (const struct ag_route *route)
-{
-    int flags = ZMQ_DONTWAIT | ZMQ_SNDMORE;
-    if (zmq_send (route->socket, route->id, route->id_bytes, flags) < 0)
-        return -1;
-    struct ag_buf handle = {0};
-    int rc = 0;
-    if (route->client) {
-        ag_buf_be64 (&handle, route->handle);
-        rc = zmq_send (route->socket, handle.p, handle.n, flags);
-    } else if (route->delimiter)
-        rc = zmq_send (route->socket, "", 0, flags);
-    ag_buf_fini (&handle);
-    return rc < 0 ? -1 : 0;
-}
-
+//  Through ag_net_send, which knows when libzmq says that a queue is full and it is not.
 static int
 send_one (const ag_outbox_t *self, const struct entry *entry)
 {
-    if (send_head (&entry->route))
-        return -1;
-    const uint8_t *p = self->bytes.p + entry->at;
-    int last = frames (entry) - 1;
-    for (int i = 0; i <= last; p += entry->parts[i++])
-        if (zmq_send (entry->route.socket, entry->parts[i] ? (const void *)p : "", entry->parts[i],
-                      ZMQ_DONTWAIT | (i < last ? ZMQ_SNDMORE : 0)) < 0)
-            return -1;
-    return 0;
+    const struct ag_route *route = &entry->route;
+    struct ag_str all[5] = {{(const char *)route->id, route->id_bytes}};
+    uint64_t handle = htobe64 (route->handle);
+    struct ag_err err;
+    size_t count = 1;
+    if (route->client)
+        all[count++] = (struct ag_str){(const char *)&handle, sizeof handle};
+    else if (route->delimiter)
+        all[count++] = (struct ag_str){"", 0};
+    const char *p = (const char *)self->bytes.p + entry->at;
+    for (int i = 0; i < frames (entry); p += entry->parts[i++])
+        all[count++] = (struct ag_str){entry->parts[i] ? p : "", entry->parts[i]};
+    return ag_net_send (route->socket, all, count, &err);
 }
 
 static void
