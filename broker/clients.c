@@ -46,7 +46,8 @@ static struct ag_str
 id_in (struct ag_str bytes)
 {
     struct ag_str id;
-    return ag_map_text (bytes, "id", &id) || id.n > LONGEST_ID ? (struct ag_str){0} : id;
+    bool good = !ag_map_text (bytes, "id", &id) && id.n <= LONGEST_ID && ag_utf8 (id);
+    return good ? id : (struct ag_str){0};
 }
 
 static int

@@ -268,6 +268,9 @@ ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err)
         in = ag_cursor (rc ? (struct ag_str){0} : value);
         if (!rc && (ag_next (&in, &bytes) || (bytes.kind != AG_TEXT && bytes.kind != AG_BYTES)))
             rc = ag_fail (err, AG_E_PACK, "%.*s: bytes are missing", AG_STR_ARG (path));
+        for (size_t j = 0; !rc && j < bundle.count; j++)
+            if (ag_str_is (path, bundle.files[j].path))
+                rc = ag_fail (err, AG_E_PACK, "%.*s is there twice", AG_STR_ARG (path));
         char *text = rc ? NULL : ag_str_dup (path);
         struct file *file = rc ? NULL : add (&bundle, text, err);
         if (file)

@@ -160,6 +160,11 @@ files_of_a_request_are_the_same_pack_and_their_paths_are_plain (void **state)
         assert_int_equal (err.code, AG_E_PACK);
         free (json);
     }
+    const char *twice = "[{\"path\":\"a\",\"bytes\":\"1\"},{\"path\":\"a\",\"bytes\":\"2\"}]";
+    ag_buf_clear (&files);
+    assert_int_equal (ag_json_read (ag_str (twice), &files, &err), 0);
+    assert_int_equal (ag_pack_from (ag_buf_str (&files), &out, &err), -1);
+    assert_string_equal (err.text, "a is there twice");
     ag_buf_fini (&out);
     ag_buf_fini (&files);
 }

@@ -260,8 +260,14 @@ ag_command_objects (struct ag_command *command, struct ag_err *err)
 }
 
 static int
-show_event (struct ag_command *command, const struct ag_run *run, uint64_t seq, struct ag_err *err)
+show_event (struct ag_command *command, const struct ag_run *run, uint64_t seq, uint64_t at,
+            struct ag_err *err)
 {
+    char event_id[AG_EVT_TEXT];
+    ag_evt_text (seq, event_id);
+    if (seq > at)
+        return ag_fail (err, AG_E_NOT_FOUND, "run %s has no event %s at this point", run->id,
+                        event_id);
     struct ag_buf hold = {0};
     struct ag_event event;
     int rc = ag_journal_read (command->house->journal, run, seq, &hold, &event, err);
@@ -286,7 +292,7 @@ ag_command_show (struct ag_command *command, struct ag_err *err)
     if (ag_point_find (journal, msg->run, &run, &at, err))
         return -1;
     if (!ag_evt_read (msg->entity, &seq))
-        return show_event (command, run, seq, err);
+        return show_event (command, run, seq, at, err);
     int rc = ag_state_get (journal, run, AG_OBJECT, msg->entity, at, &entity, err);
     if (rc == 0)
         rc = ag_state_get (journal, run, AG_RELATION, msg->entity, at, &entity, err);

@@ -165,6 +165,7 @@ struct change {
     ag_journal_t *journal;
     struct ag_str set, packs;
     uint32_t used; //  tables of set that met a pack
+    bool taken;    //  there was a host for packs
     struct ag_err *err;
 };
 
@@ -183,7 +184,7 @@ is_replaced (const struct change *change, struct ag_str pack)
 static int
 put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *out)
 {
-    struct ag_str pack, files;
+    struct ag_str pack;
     size_t at = ag_open_list (out);
     uint32_t count = 0;
     for (uint32_t i = 0; !ag_list_nth (packs, i, &pack); i++) {
@@ -197,17 +198,9 @@ put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *ou
         count++;
     }
     for (uint32_t i = 0; change->packs.p && !ag_list_nth (change->packs, i, &pack); i++, count++) {
-        struct ag_buf made = {0};
-        int rc = ag_map_get (pack, "files", &files)
-                     ? ag_fail (change->err, AG_E_PACK, "a pack is {name, files}")
-                     : ag_pack_from (files, &made, change->err);
-        if (!rc) {
-            struct ag_str given = given_for (change->set, ag_buf_str (&made));
-            change->used += given.p != NULL;
-            rc = put_pack (ag_buf_str (&made), given, out, change->err);
-        }
-        ag_buf_fini (&made);
-        if (rc)
+        struct ag_str given = given_for (change->set, pack);
+        change->used += given.p != NULL;
+        if (put_pack (pack, given, out, change->err))
             return -1;
     }
     ag_close (out, at, count);
@@ -223,6 +216,7 @@ put_changed_host (struct change *change, struct ag_str host, struct ag_buf *out)
         ag_put_value (out, host);
         return 0;
     }
+    change->taken = true;
     ag_put_map (out, 2);
     ag_put_lit (out, "kind");
     ag_put_text (out, kind);
@@ -254,24 +248,65 @@ put_changed (struct change *change, struct ag_str parent, struct ag_buf *out)
     return 0;
 }
 
+static bool
+is_named (struct ag_str pack, struct ag_str name)
+{
+    struct ag_str other;
+    return !ag_map_text (pack, "name", &other) && ag_str_eq (name, other);
+}
+
+//  The packs of a request as they are, in a list. Their manifests name them, whatever the request says.
+static int
+read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_str sent, files, name = {0}, other;
+    struct ag_buf made = {0};
+    size_t at = ag_open_list (out);
+    uint32_t count = 0;
+    int rc = 0;
+    for (; !rc && !ag_list_nth (packs, count, &sent); count++) {
+        ag_buf_clear (&made);
+        rc = ag_map_get (sent, "files", &files)
+                 ? ag_fail (err, AG_E_PACK, "a pack is {name, files}")
+                 : ag_pack_from (files, &made, err);
+        ag_close (out, at, count);
+        if (!rc && !ag_map_text (ag_buf_str (&made), "name", &name))
+            for (uint32_t i = 0; !rc && !ag_list_nth (ag_buf_str (out), i, &other); i++)
+                if (is_named (other, name))
+                    rc = ag_fail (err, AG_E_PACK, "two of the packs are called %.*s",
+                                  AG_STR_ARG (name));
+        ag_buf_add_str (out, ag_buf_str (&made));
+    }
+    ag_close (out, at, count);
+    ag_buf_fini (&made);
+    return rc;
+}
+
 int
 ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
                  struct ag_str packs, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_buf raw = {0}, normal = {0};
+    struct ag_buf raw = {0}, normal = {0}, fresh = {0};
     struct ag_head tables = {0};
-    struct change change = {.journal = journal, .packs = packs, .err = err};
+    struct change change = {.journal = journal, .err = err};
     int rc = set.p ? ag_value_normalise (set, &normal, err) : 0;
     change.set = set.p ? ag_buf_str (&normal) : set;
+    if (!rc && packs.p) {
+        rc = read_packs (packs, &fresh, err);
+        change.packs = ag_buf_str (&fresh);
+    }
     if (!rc)
         rc = put_changed (&change, parent, &raw);
     struct ag_cursor in = ag_cursor (change.set);
     if (!rc && set.p && !ag_next (&in, &tables) && tables.count > change.used)
         rc = ag_fail (err, AG_E_NOT_FOUND, "a setting is for a pack that the run does not have");
+    if (!rc && packs.p && !change.taken)
+        rc = ag_fail (err, AG_E_USAGE, "the run has a program and no packs to change");
     if (!rc)
         rc = ag_blobs_out (journal, ag_buf_str (&raw), out, err);
     ag_buf_fini (&raw);
     ag_buf_fini (&normal);
+    ag_buf_fini (&fresh);
     return rc;
 }
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from house import House, Refused, agent, main, until
+from house import House, Refused, agent, main, msgpack, until
 
 WORK = {"name": "work", "on": ["on.work"]}
 
@@ -48,6 +48,56 @@ class Clients(unittest.TestCase):
         house.tell("works", "on.work", steps=[["ops", {"op": "add_object", "type": "done", "data": {}}]])
         house.idle("works")
         self.assertEqual(len(house.objects("works")), 1)
+
+
+    def test_an_event_after_a_point_is_not_shown_at_it(self):
+        self.house.ask("create", label="pointed")
+        for _ in range(2):
+            self.house.tell("pointed", "some.thing")
+        self.assertEqual(self.house.ask("show", run="pointed@1", entity="evt_001")["event"]["seq"], 1)
+        with self.assertRaises(Refused) as refused:
+            self.house.ask("show", run="pointed@1", entity="evt_002")
+        self.assertEqual(refused.exception.code, "not_found")
+
+    def test_an_id_that_is_no_text_is_not_sent_back(self):
+        client = self.house.client
+        client.open()
+        client.socket.send(b"\x83\xa2do\xa6status\xa5token" + msgpack.packb(self.house.token()) + b"\xa2id\xa2\xff\xfe")
+        answer = client.receive(10)
+        client.open()
+        self.assertEqual((answer["code"], answer.get("id")), ("bad_message", None))
+
+
+def pack(name):
+    """The files of the smallest pack, as a request carries them."""
+    text = f'[pack]\nname = "{name}"\nversion = "1"\ndescription = "x"\n'
+    return [{"path": "manifest.toml", "bytes": text.encode()}, {"path": "main.lua", "bytes": b"-- nothing\n"}]
+
+
+class Packs(unittest.TestCase):
+    """Packs that a fork brings."""
+
+    def test_a_pack_is_known_by_its_manifest_and_goes_only_where_packs_are(self):
+        house = House()
+        self.addCleanup(house.close)
+        folder = os.path.join(house.dir, "small")
+        os.mkdir(folder)
+        for one in pack("small"):
+            with open(os.path.join(folder, one["path"]), "wb") as file:
+                file.write(one["bytes"])
+        house.configure({"script": {"packs": [folder]}, "program": agent(WORK)})
+        house.up()
+        house.ask("fork", point="script", label="newer", packs=[{"name": "small-v2", "files": pack("small")}])
+        loaded = house.log_of("newer", "pack.loaded")
+        until("the fork", lambda: house.unit("newer")["state"] in ("ready", "parked"))
+        self.assertEqual({e["payload"]["name"] for e in loaded}, {"small"})
+        for point, packs, code in (("script", [{"name": "a", "files": pack("one")}] * 2, "pack"),
+                                   ("script", [{"name": "a", "files": pack("one") * 2}], "pack"),
+                                   ("program", [{"name": "one", "files": pack("one")}], "usage")):
+            with self.assertRaises(Refused) as refused:
+                house.ask("fork", point=point, packs=packs)
+            self.assertEqual(refused.exception.code, code)
+        house.down()
 
 
 class Disk(unittest.TestCase):
