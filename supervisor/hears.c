@@ -85,20 +85,28 @@ put_data (struct link *link, const struct ag_event *event, struct ag_buf *out)
     put_block (link, event, out);
 }
 
+//  whole: with the event's data; else null in its place, and that it was left out.
 static int
-tell (struct link *link, const struct ag_event *event)
+tell_as (struct link *link, const struct ag_event *event, bool whole)
 {
     struct ag_buf raw = {0}, payload = {0};
     uint64_t seq;
-    ag_put_map (&raw, 4);
+    ag_put_map (&raw, whole ? 4 : 5);
     ag_put_lit (&raw, "from_run");
     ag_put_lit (&raw, link->source->id);
     ag_put_lit (&raw, "event_id");
     ag_put_evt (&raw, event->seq);
     ag_put_lit (&raw, "type");
     ag_put_text (&raw, event->type);
+    if (!whole) {
+        ag_put_lit (&raw, "truncated");
+        ag_put_bool (&raw, true);
+    }
     ag_put_lit (&raw, "data");
-    put_data (link, event, &raw);
+    if (whole)
+        put_data (link, event, &raw);
+    else
+        ag_put_null (&raw);
     int rc = ag_value_normalise (ag_buf_str (&raw), &payload, link->err);
     struct ag_draft draft = {.type = ag_type_name (AG_EV_MESSAGE_RECEIVED),
                              .payload = ag_buf_str (&payload),
@@ -109,6 +117,16 @@ tell (struct link *link, const struct ag_event *event)
     ag_buf_fini (&payload);
     if (!rc)
         ag_queues_touch (link->house, link->hearer->number);
+    return rc;
+}
+
+//  What does not fit into an event once more, by its size or its depth, does not stop what comes after it.
+static int
+tell (struct link *link, const struct ag_event *event)
+{
+    int rc = tell_as (link, event, true);
+    if (rc && (link->err->code == AG_E_TOO_LARGE || link->err->code == AG_E_BAD_VALUE))
+        rc = tell_as (link, event, false);
     return rc;
 }
 

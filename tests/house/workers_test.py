@@ -230,6 +230,17 @@ class Fleet(unittest.TestCase):
         self.assertEqual([e["caused_by"] for e in done], [e["id"] for e in heard])
         house.down()
 
+    def test_what_is_too_large_to_be_heard_whole_is_heard_without_its_data(self):
+        house = self.house_of({
+            "source": agent(WORK),
+            "hearer": agent({"name": "hear", "on": ["message.received"]}, hears=[{"from": "source", "on": "news"}])})
+        for payload in {"text": "x" * ((1 << 20) - 80)}, {"n": 1}:
+            house.ask("apply", run="source", ops=[{"op": "emit", "type": "news", "payload": payload}])
+        until("2 messages", lambda: len(house.log_of("hearer", "message.received")) >= 2)
+        heard = [(e["payload"]["data"], e["payload"].get("truncated")) for e in house.log_of("hearer", "message.received")]
+        self.assertEqual(heard, [(None, True), ({"n": 1}, None)])
+        house.down()
+
     def test_an_invocation_survives_the_supervisor_and_its_death_does_not_count(self):
         house = self.house_of({"actor": agent(WORK, attempts=1)})
         house.idle("actor")
