@@ -128,7 +128,7 @@ int
 ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct ag_err *err)
 {
     struct ag_buf spec = {0};
-    struct ag_str hosts, host, kind;
+    struct ag_str hosts, host, kind, hears;
     uint64_t seq;
     int rc = ag_note_get (house->journal, run, AG_LIT ("spec"), run->head.tip, &spec, &seq, err);
     if (rc > 0 && ag_map_get (ag_buf_str (&spec), "hosts", &hosts))
@@ -142,6 +142,8 @@ ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct 
             continue;
         snprintf (text, sizeof text, i ? "%s.%.*s" : "%s", name, AG_STR_ARG (kind));
         struct ag_unit *unit = add (house, text, run->number, i, ag_buf_str (&spec));
+        unit->hears = i == 0 && !run->parent && !ag_map_get (ag_buf_str (&spec), "hears", &hears) &&
+                      !ag_list_nth (hears, 0, &hears);
         rc = read_wanted (house, unit, wanted, err) ? -1 : 1;
     }
     ag_buf_fini (&spec);

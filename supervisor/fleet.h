@@ -43,6 +43,7 @@ struct ag_unit {
     uint32_t host;
     enum ag_unit_state state;
     bool wanted, due;
+    bool hears; //  it is the first host of a root run that hears others
     char nonce[AG_NONCE]; //  of the live process; empty: none
     uint64_t child;       //  id at the nursery; 0: none
     int32_t pid;

@@ -194,8 +194,6 @@ deliver_to (struct ag_house *house, const struct ag_unit *unit, struct ag_err *e
         return 0;
     if (ag_run_get (house->journal, unit->run, &link.hearer, err))
         return -1;
-    if (link.hearer->parent) //  a fork hears nothing
-        return 0;
     for (uint32_t i = 0; i < HEARS_MAX && !ag_list_nth (link.hears, i, &one); i++) {
         if (ag_map_text (one, "from", &link.from) || named_before (link.hears, i, link.from))
             continue;
@@ -212,7 +210,7 @@ ag_hears_deliver (struct ag_house *house)
 {
     struct ag_err err;
     for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
-        if (!unit->run || unit->host)
+        if (!unit->hears)
             continue;
         struct ag_mark mark = ag_journal_mark (house->journal);
         if (deliver_to (house, unit, &err)) {

@@ -173,7 +173,8 @@ copy_folder (struct ag_unit *unit, struct ag_str host, const char *folder, struc
     struct ag_str base = {0};
     ag_map_text (host, "base", &base);
     struct copy copy = {.uid = unit->uid, .err = err};
-    const char *rest = base.n && !strncmp (folder, base.p, base.n) ? folder + base.n : "";
+    bool below = base.n && !strncmp (folder, base.p, base.n) && strchr ("/", folder[base.n]);
+    const char *rest = below ? folder + base.n : "";
     int to = open (unit->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int from = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc =
