@@ -50,12 +50,23 @@ put_run (struct ag_answer *answer, const struct ag_run *run, const char *state)
     ag_put_lit (answer->out, state);
 }
 
+//  A name stands for one thing, so that `stop NAME` says which: a service's is no label.
+static int
+check_free (struct ag_house *house, struct ag_str label, struct ag_err *err)
+{
+    struct ag_unit *unit = label.p ? ag_fleet_named (house, label) : NULL;
+    if (!unit || unit->run)
+        return 0;
+    return ag_fail (err, AG_E_EXISTS, "a service is called `%.*s` already", AG_STR_ARG (label));
+}
+
 int
 ag_command_create (struct ag_command *command, struct ag_err *err)
 {
     struct ag_birth birth = {.label = command->msg->create.label};
     struct ag_run *run;
-    if (ag_run_create (command->house->journal, &birth, &run, err))
+    if (check_free (command->house, birth.label, err) ||
+        ag_run_create (command->house->journal, &birth, &run, err))
         return -1;
     struct ag_answer answer = ag_command_begin (command);
     put_run (&answer, run, "idle");
@@ -285,7 +296,8 @@ fork_one (struct ag_command *command, struct ag_run *parent, uint64_t at,
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     uint64_t seq;
-    if (ag_fork (command->house->journal, parent, at, birth, fork, err))
+    if (check_free (command->house, birth->label, err) ||
+        ag_fork (command->house->journal, parent, at, birth, fork, err))
         return -1;
     int has_hosts = give_spec (command, parent, at, *fork, err);
     if (has_hosts < 0)

@@ -15,7 +15,7 @@ class Clients(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.house = House({"actor": agent(WORK)})
+        cls.house = House({"actor": agent(WORK)}, services={"sleeper": {"command": ["/bin/sleep", "1000"]}})
         cls.addClassCleanup(cls.house.close)
         cls.house.up()
         cls.house.idle("actor")
@@ -49,6 +49,12 @@ class Clients(unittest.TestCase):
         house.idle("works")
         self.assertEqual(len(house.objects("works")), 1)
 
+
+    def test_a_label_is_not_the_name_of_a_service(self):
+        for do, fields in (("create", {}), ("fork", {"point": "actor"})):
+            with self.assertRaises(Refused) as refused:
+                self.house.ask(do, label="sleeper", **fields)
+            self.assertEqual(refused.exception.code, "exists")
 
     def test_an_event_after_a_point_is_not_shown_at_it(self):
         self.house.ask("create", label="pointed")
