@@ -2,6 +2,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import os
+import socket
 import unittest
 
 from house import House, Refused, agent, main, until
@@ -229,6 +230,21 @@ class Fleet(unittest.TestCase):
         done = house.log_of("hearer", "behavior.completed")
         self.assertEqual([e["caused_by"] for e in done], [e["id"] for e in heard])
         house.down()
+
+    def test_a_service_is_ready_when_it_listens(self):
+        for address in "127.0.0.1", "[::1]":
+            with self.subTest(address), socket.socket(socket.AF_INET6 if "[" in address else socket.AF_INET) as free:
+                free.bind((address.strip("[]"), 0))
+                port = free.getsockname()[1]
+                listen = ("import socket,time; s = socket.socket(socket.%s); time.sleep(1); s.bind(('%s', %d)); "
+                          "s.listen(); time.sleep(60)" % (free.family.name, address.strip("[]"), port))
+                free.close()
+                house = self.house_of({}, services={
+                    "server": {"command": ["/usr/bin/python3", "-c", listen],
+                               "ready": {"tcp": f"{address}:{port}", "within": "20s"}}})
+                self.assertEqual(house.unit("server")["state"], "starting")
+                self.state(house, "server", "ready")
+                house.down()
 
     def test_what_is_too_large_to_be_heard_whole_is_heard_without_its_data(self):
         house = self.house_of({
