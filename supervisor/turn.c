@@ -94,9 +94,9 @@ turn_end (void *context)
 {
     struct ag_house *house = context;
     struct ag_err err;
-    ag_fleet_tick (house);
     ag_hears_deliver (house);
     ag_queues_pump (house);
+    ag_fleet_tick (house); //  after the queues, which say whose process is due
     if (ag_journal_commit (house->journal, &err))
         failed (house, &err);
     else

@@ -10,12 +10,34 @@
 #include "supervisor/nursery/image.h"
 #include "supervisor/nursery/infant.h"
 
-//  fork, but into namespaces where some are asked for.
+//  fork, but into namespaces and a control group (-1: none) where they are asked for.
 static pid_t
-make_process (uint64_t namespaces)
+make_process (uint64_t namespaces, int group)
 {
     struct clone_args args = {.flags = namespaces, .exit_signal = SIGCHLD};
-    return namespaces ? (pid_t)syscall (SYS_clone3, &args, sizeof args) : fork();
+    if (group >= 0) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t)group;
+    }
+    return args.flags ? (pid_t)syscall (SYS_clone3, &args, sizeof args) : fork();
+}
+
+//  A kernel that does not know CLONE_INTO_CGROUP, or a group that nobody can be born into: the child joins.
+static pid_t
+make_grouped (struct ag_infant *infant, const struct ag_newborn *child)
+{
+    int group = -1;
+    if (child->layers >> AG_LAYER_CGROUP & 1)
+        group = ag_cgroup_fd (infant->birth->cgroups, infant->request.id);
+    infant->grouped = group >= 0;
+    pid_t pid = make_process (infant->namespaces, group);
+    if (pid < 0 && group >= 0) {
+        infant->grouped = false;
+        pid = make_process (infant->namespaces, -1);
+    }
+    if (pid != 0 && group >= 0)
+        close (group);
+    return pid;
 }
 
 static uint64_t
@@ -60,11 +82,11 @@ fork_infant (struct ag_infant *infant, struct ag_newborn *child, struct ag_repor
 {
     infant->request.layers = child->layers;
     infant->namespaces = namespaces_of (child->layers);
-    pid_t pid = make_process (infant->namespaces);
+    pid_t pid = make_grouped (infant, child);
     if (pid < 0 && infant->namespaces) {
         if (refuse_walls (infant, child))
             return stop_at (why, AG_STEP_NAMESPACES);
-        pid = make_process (0);
+        pid = make_grouped (infant, child);
     }
     if (pid == 0)
         ag_infant_grow (infant);

@@ -183,6 +183,14 @@ ag_cgroup_make (const struct ag_cgroups *self, uint64_t id)
 }
 
 int
+ag_cgroup_fd (const struct ag_cgroups *self, uint64_t id)
+{
+    char name[24];
+    group_name (name, id);
+    return openat (self->dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+int
 ag_cgroup_join (const struct ag_cgroups *self, uint64_t id)
 {
     char name[24];

@@ -23,6 +23,9 @@ void ag_cgroups_close (struct ag_cgroups *self);
 
 //  All of one child: 0, or -1 with errno.
 int ag_cgroup_make (const struct ag_cgroups *self, uint64_t id);
+//  A descriptor of the group, for a child that is born into it: much cheaper than joining, which waits for
+//  all of the kernel's readers. -1 with errno.
+int ag_cgroup_fd (const struct ag_cgroups *self, uint64_t id);
 int ag_cgroup_join (const struct ag_cgroups *self, uint64_t id); //  called by the child
 int ag_cgroup_kill (const struct ag_cgroups *self, uint64_t id);
 //  Whether the kernel says that no process is left in it, and then remove it.

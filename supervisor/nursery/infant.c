@@ -40,7 +40,7 @@ read_image (struct ag_infant *self)
 static int
 join_cgroup (struct ag_infant *self)
 {
-    return ag_cgroup_join (self->birth->cgroups, self->request.id);
+    return self->grouped ? 0 : ag_cgroup_join (self->birth->cgroups, self->request.id);
 }
 
 static int

@@ -16,6 +16,7 @@ struct ag_infant {
     gid_t gid;
     int image, report, output[2];
     uint64_t namespaces; //  clone flags
+    bool grouped;        //  born into its control group
     //  what the steps find
     struct ag_strings strings;
     char *program;
