@@ -439,6 +439,15 @@ stop_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
 }
 
 static int
+look_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
+{
+    (void)house;
+    (void)unit;
+    (void)err;
+    return 0;
+}
+
+static int
 restart_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
 {
     if (unit->child)
@@ -472,7 +481,8 @@ int
 ag_command_stop (struct ag_command *command, struct ag_err *err)
 {
     bool running = false;
-    if (each_unit (command, command->msg->stop.run, stop_unit, &running, err))
+    change_fn *change = command->until_ms ? look_unit : stop_unit; //  ordered once, then waited for
+    if (each_unit (command, command->msg->stop.run, change, &running, err))
         return -1;
     if (running && ag_command_hold (command, 30000))
         return 0;

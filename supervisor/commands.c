@@ -38,7 +38,7 @@ static const struct {
     CHANGES (apply),   READS (events),   READS (log),      READS (objects),   READS (show),
     READS (why),       READS (failures), CHANGES (fork),   READS (wait),      READS (diff),
     CHANGES (promote), CHANGES (start),  CHANGES (stop),   CHANGES (restart), READS (output),
-    READS (verify),    CHANGES (down),
+    READS (verify),    READS (down),
 };
 
 struct ag_commands *
@@ -123,6 +123,9 @@ change (struct ag_command *command, struct ag_err *err)
 {
     ag_journal_t *journal = command->house->journal;
     uint8_t hash[AG_HASH];
+    if (command->house->full)
+        return ag_fail (err, AG_E_DISK_FULL, "the disk of %s is nearly full: nothing is written",
+                        command->house->daemon->home.dir);
     if (!command->msg->id.p)
         return table[command->msg->type].handle (command, err);
     hash_of (command->msg, hash);

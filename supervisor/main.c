@@ -71,7 +71,9 @@ run (struct ag_house *house, const char *config, struct ag_err *err)
         return -1;
     ag_nursery_ready (house->nursery, AG_HOUSE_SUPERVISOR);
     ag_log (AG_INFO, "ready home=%s", house->daemon->home.dir);
-    return ag_daemon_run (house->daemon, err);
+    if (ag_daemon_run (house->daemon, err))
+        return -1;
+    return house->broken ? ag_fail (err, AG_E_STORE, "the log could not be written") : 0;
 }
 
 int

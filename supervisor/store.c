@@ -65,17 +65,17 @@ ag_scan_destroy (ag_scan_t **scan_p)
     *scan_p = NULL;
 }
 
-static int
-check_room (ag_store_t *self, struct ag_err *err)
+int
+ag_store_room (ag_store_t *self, uint64_t extra, struct ag_err *err)
 {
-    uint64_t room;
+    uint64_t room, wanted = self->reserve < UINT64_MAX - extra ? self->reserve + extra : UINT64_MAX;
     if (self->ops->room (self, &room, err))
         return -1;
-    if (room < self->reserve)
+    if (room < wanted)
         return ag_fail (err, AG_E_DISK_FULL,
                         "%" PRIu64 " bytes are free on the disk of the store, %" PRIu64
                         " are kept in reserve",
-                        room, self->reserve);
+                        room, wanted);
     return 0;
 }
 
@@ -94,7 +94,7 @@ ag_store_write (ag_store_t *self, const struct ag_write *writes, size_t count, s
     check_keys (writes, count);
     if (count == 0)
         return 0;
-    return check_room (self, err) ? -1 : self->ops->write (self, writes, count, err);
+    return ag_store_room (self, 0, err) ? -1 : self->ops->write (self, writes, count, err);
 }
 
 int

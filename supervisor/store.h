@@ -64,6 +64,9 @@ int ag_store_reopen (ag_store_t *self, struct ag_err *err);
 const char *ag_store_identity (const ag_store_t *self);
 uint64_t ag_store_epoch (const ag_store_t *self);
 
+//  0 while the disk has more than the reserve and extra bytes; else AG_E_DISK_FULL, which is how a floor above
+//  stops in time.
+int ag_store_room (ag_store_t *self, uint64_t extra, struct ag_err *err);
 //  Free bytes kept in reserve on the disk of the store (64 MiB unless set; tests lower it).
 void ag_store_set_reserve (ag_store_t *self, uint64_t bytes);
 #endif

@@ -15,7 +15,8 @@ enum {
     TICK_MS = 200,
     HWM = 10000,
     MESSAGE_BYTES = 20 << 20,
-    MEMORY_BYTES = 512 << 20
+    MEMORY_BYTES = 512 << 20,
+    ROOM_BYTES = 32 << 20 //  beyond the store's reserve: more than a turn writes
 };
 
 static bool
@@ -50,33 +51,44 @@ read_workers (void *context)
     return rc != 0;
 }
 
-//  A worker whose answer is dropped would wait for it for ever, and what it knows may not be on disk: it is
-//  ended and its invocation runs again. One that waits for work goes on waiting.
-static void
-end_unanswered (struct ag_house *house)
-{
-    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-        if (unit->session && unit->session->state != AG_SESSION_WAITING)
-            ag_unit_end (house, unit, AG_END_HOUSE, 0);
-}
-
-//  The write failed. Clients get the reason, workers are ended, all that is in memory is read anew.
+//  The write failed, and whether it is on disk is not known. Clients get the reason (their request ids tell
+//  later); everything else is read anew by the next supervisor, which the nursery starts.
 static void
 failed (struct ag_house *house, const struct ag_err *why)
 {
-    struct ag_err err;
     ag_log_err (AG_ERROR, why, "a turn was not written");
     ag_outbox_fail (house->outbox, why);
-    ag_queues_forget (house);
-    end_unanswered (house);
-    if (why->code != AG_E_DISK_FULL && ag_journal_recover (house->journal, &err)) {
-        ag_log_err (AG_ERROR, &err, "the store cannot be opened again");
-        ag_loop_stop (house->daemon->loop);
+    house->broken = true;
+    ag_loop_stop (house->daemon->loop);
+}
+
+//  While the disk is nearly full, workers and the nursery are not read from: what they say waits with them.
+static void
+set_full (struct ag_house *house, bool full)
+{
+    ag_loop_t *loop = house->daemon->loop;
+    house->full = full;
+    if (full) {
+        ag_loop_remove_socket (loop, house->worker_socket);
+        ag_loop_remove_fd (loop, ag_nursery_fd (house->nursery));
+    } else {
+        ag_loop_add_socket (loop, house->worker_socket, read_workers, house);
+        ag_loop_add_fd (loop, ag_nursery_fd (house->nursery), ag_fleet_nursery, house);
     }
-    ag_fleet_forget (house);
-    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-        if (unit->run)
-            ag_queues_touch (house, unit->run);
+}
+
+static bool
+has_room (struct ag_house *house)
+{
+    struct ag_err err;
+    bool full = ag_store_room (ag_journal_store (house->journal), ROOM_BYTES, &err);
+    if (full && !house->full)
+        ag_log_err (AG_ERROR, &err, "writes wait");
+    if (!full && house->full)
+        ag_log (AG_INFO, "writes go on: there is room again");
+    if (full != house->full)
+        set_full (house, full);
+    return !full;
 }
 
 static void
@@ -94,9 +106,11 @@ turn_end (void *context)
 {
     struct ag_house *house = context;
     struct ag_err err;
-    ag_hears_deliver (house);
-    ag_queues_pump (house);
-    ag_fleet_tick (house); //  after the queues, which say whose process is due
+    if (has_room (house)) {
+        ag_hears_deliver (house);
+        ag_queues_pump (house);
+        ag_fleet_tick (house); //  after the queues, which say whose process is due
+    }
     if (ag_journal_commit (house->journal, &err))
         failed (house, &err);
     else
