@@ -114,7 +114,7 @@ class Disk(unittest.TestCase):
         self.addCleanup(house.close)
         disk = os.path.join(house.dir, "disk")
         os.mkdir(disk)
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=120m,mode=755", "tmpfs", disk],
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=260m,mode=755", "tmpfs", disk],
                           stderr=subprocess.DEVNULL, check=False).returncode:
             self.skipTest("no tmpfs can be mounted here")
         self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
@@ -123,14 +123,22 @@ class Disk(unittest.TestCase):
         until("the actor", lambda: house.unit("actor")["state"] == "ready")
         before = house.left()
         with open(os.path.join(disk, "ballast"), "wb") as file:
-            file.write(bytes(80 << 20))
+            file.write(bytes(180 << 20))
+        worker = house.unit("actor")["pid"]
         with self.assertRaises(Refused) as refused:
             house.ask("fork", point="actor", label="late")
         self.assertEqual(refused.exception.code, "disk_full")
         self.assertEqual(house.ask("status")["forks"], [])
         until("no process of it", lambda: house.left() == before)
         os.unlink(os.path.join(disk, "ballast"))
-        house.ask("fork", point="actor", label="late")
+
+        def forked():
+            try:
+                return house.ask("fork", point="actor", label="late")
+            except Refused:
+                return None
+        until("there is room again", forked)
+        self.assertEqual(house.unit("actor")["pid"], worker)
         house.tell("late", "on.work", steps=[["ops", {"op": "add_object", "type": "done", "data": {}}]])
         house.idle("late")
         self.assertEqual(len(house.objects("late")), 1)
