@@ -238,6 +238,23 @@ house_setup (void **state, uid_t uid)
     return 0;
 }
 
+//  Whether the tests can run once more as an ordinary user: by root, from where one may come.
+static inline bool
+nobody_can_come (void)
+{
+    char exe[PATH_MAX] = "";
+    int status = -1;
+    if (geteuid() || readlink ("/proc/self/exe", exe, sizeof exe - 1) < 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit (setgroups (0, NULL) || setgid (NOBODY) || setuid (NOBODY) || access (exe, X_OK));
+    waitpid (pid, &status, 0);
+    if (status)
+        printf ("skipped as uid %d: it cannot reach %s\n", NOBODY, exe);
+    return status == 0;
+}
+
 static inline int
 as_we_are (void **state)
 {
