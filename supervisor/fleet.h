@@ -43,7 +43,7 @@ struct ag_unit {
     uint32_t host;
     enum ag_unit_state state;
     bool wanted, due;
-    bool hears; //  it is the first host of a root run that hears others
+    bool hears;           //  it is the first host of a root run that hears others
     char nonce[AG_NONCE]; //  of the live process; empty: none
     uint64_t child;       //  id at the nursery; 0: none
     int32_t pid;
@@ -79,7 +79,6 @@ struct ag_unit *ag_fleet_first (struct ag_house *house);
 
 //  Drop the units of runs that exist no more, because what made them was rolled back or not written.
 void ag_fleet_forget (struct ag_house *house);
-
 //  There is something for this unit to do: its process is started if it may.
 void ag_fleet_due (struct ag_house *house, uint64_t run, uint32_t host);
 //  Move the state by the table.
@@ -92,7 +91,6 @@ void ag_unit_end (struct ag_house *house, struct ag_unit *unit, enum ag_ending w
 //  End it because of something it did or could not do: counts as a death. The first reason stands.
 void ag_unit_kill (struct ag_house *house, struct ag_unit *unit, const char *format, ...)
     __attribute__ ((format (printf, 3, 4)));
-
 //  Its process is being ended by ag_unit_kill: what it says now is nobody's news.
 bool ag_unit_is_doomed (const struct ag_unit *unit);
 
