@@ -204,6 +204,8 @@ ag_ask (ag_ask_t *self, const struct ag_msg *msg, struct ag_ask_time time, struc
     }
     full.token = ag_str (self->token);
     full.protocol = 1;
+    if (ag_wire_fits (&full, err))
+        return -1;
     struct ag_buf frame = {0};
     ag_wire_write (&full, &frame);
     int rc = ask (self, ag_buf_str (&frame), full.id, time, answer, err);

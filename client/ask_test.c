@@ -79,6 +79,25 @@ on_silence_the_same_request_goes_out_again_under_the_same_id (void **state)
 }
 
 static void
+what_is_too_large_is_not_sent_and_told_with_its_limit (void **state)
+{
+    (void)state;
+    struct fake fake = {0};
+    struct ag_buf answer = {0}, text = {0};
+    struct ag_err err = {0};
+    memset (ag_buf_grow (&text, 65537), 'x', 65537);
+    struct ag_msg msg = {.type = AG_MSG_goal, .goal = {AG_LIT ("auditor"), ag_buf_str (&text)}};
+    fake_begin (&fake, NULL, 0);
+    assert_int_equal (ask_once (&fake, &msg, soon, &answer, &err), -1);
+    assert_int_equal (err.code, AG_E_TOO_LARGE);
+    assert_string_equal (err.text, "goal.text is 65537 bytes, not 1 to 65536");
+    assert_int_equal (fake.seen_count, 0);
+    ag_buf_fini (&answer);
+    ag_buf_fini (&text);
+    fake_end (&fake);
+}
+
+static void
 an_empty_frame_before_an_answer_does_not_matter (void **state)
 {
     (void)state;
@@ -254,6 +273,7 @@ main (void)
         cmocka_unit_test (an_answer_comes_back_whole),
         cmocka_unit_test (a_request_carries_the_token_and_an_id_of_its_own),
         cmocka_unit_test (on_silence_the_same_request_goes_out_again_under_the_same_id),
+        cmocka_unit_test (what_is_too_large_is_not_sent_and_told_with_its_limit),
         cmocka_unit_test (an_empty_frame_before_an_answer_does_not_matter),
         cmocka_unit_test (what_does_not_answer_in_time_may_have_been_done),
         cmocka_unit_test (an_error_answer_is_an_error_here),

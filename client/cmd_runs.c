@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPS_BYTES = 8388608 }; //  as in messages.def
-
 int
 ag_cmd_create (struct ag_client *self, const struct ag_args_create *args, struct ag_err *err)
 {
@@ -135,9 +133,11 @@ take_line (struct ops *self, struct ag_str line, struct ag_err *err)
     if (ag_json_read (line, &self->held, err))
         return ag_wrap (err, "%s, line %zu", self->name, self->line);
     self->count++;
-    if (self->held.n > OPS_BYTES - 8)
-        return ag_fail (err, AG_E_TOO_LARGE, "%s, line %zu: more than %d bytes of operations",
-                        self->name, self->line, OPS_BYTES);
+    if (self->held.n > AG_BULK_BYTES - 8)
+        return ag_fail (err, AG_E_TOO_LARGE,
+                        "%s, line %zu: more than %d bytes of operations; --each applies every line "
+                        "alone",
+                        self->name, self->line, AG_BULK_BYTES);
     if (!self->args->each)
         return 0;
     if (send_ops (self, err))

@@ -98,9 +98,10 @@ check_bounds (const struct ag_shape *shape, const struct ag_field *field, uint64
 {
     if (n >= field->min && n <= field->max)
         return 0;
-    return ag_fail (err, AG_E_BAD_MESSAGE, "%s.%s is %" PRIu64 "%s, not %" PRIu64 " to %" PRIu64,
-                    shape->word, field->name, n, field->kind == AG_FIELD_UINT ? "" : " bytes",
-                    field->min, field->max);
+    bool large = n > field->max && field->kind != AG_FIELD_UINT;
+    return ag_fail (err, large ? AG_E_TOO_LARGE : AG_E_BAD_MESSAGE,
+                    "%s.%s is %" PRIu64 "%s, not %" PRIu64 " to %" PRIu64, shape->word, field->name,
+                    n, field->kind == AG_FIELD_UINT ? "" : " bytes", field->min, field->max);
 }
 
 static int
@@ -229,6 +230,21 @@ ag_wire_read (enum ag_side from, struct ag_str bytes, struct ag_msg *out, struct
     for (size_t i = 0; (field = field_at (shape, i)); i++)
         set_default (field, out);
     return read_fields (shape, &in, head.count, out, err);
+}
+
+int
+ag_wire_fits (const struct ag_msg *msg, struct ag_err *err)
+{
+    const struct ag_shape *shape = ag_wire_shape (msg->type);
+    const struct ag_field *field;
+    for (size_t i = 0; (field = field_at (shape, i)); i++) {
+        const void *from = (const char *)msg + field->at;
+        bool sized = field->kind != AG_FIELD_UINT && field->kind != AG_FIELD_BOOL;
+        size_t n = sized ? ((const struct ag_str *)from)->n : 0;
+        if (n > field->max && check_bounds (shape, field, n, err))
+            return -1;
+    }
+    return 0;
 }
 
 static bool

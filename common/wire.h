@@ -11,6 +11,9 @@
 #define AG_WIRE_H
 #include "common/value.h"
 
+//  The largest field of any request: with what stands beside it, it fits a frame (AG_NET_FRAME_BYTES).
+enum { AG_BULK_BYTES = 15 << 19 };
+
 //  Who speaks; known from the socket, never from the message.
 enum ag_side { AG_PEER_CLIENT, AG_PEER_WORKER, AG_PEER_BROKER };
 
@@ -47,12 +50,17 @@ struct ag_msg {
 };
 
 //  Read one request that came over the socket of this kind of peer. AG_E_NOT_ALLOWED: a request of
-//  another side; AG_E_BAD_MESSAGE: everything else, naming the request, the field and its bounds.
+//  another side; AG_E_TOO_LARGE: a field has more bytes than it may; AG_E_BAD_MESSAGE: everything else.
+//  The text names the request, the field and its bounds.
 int ag_wire_read (enum ag_side from, struct ag_str bytes, struct ag_msg *out, struct ag_err *err);
 
+//  What a sender asks before it sends, since libzmq cuts whoever sends a frame that is too long: no field has
+//  more bytes than it may, else AG_E_TOO_LARGE as above.
+int ag_wire_fits (const struct ag_msg *msg, struct ag_err *err);
+
 //  Append the frame of a request. Absent fields that are not needed are left out, and so are numbers that
-//  are 0 or at their least and bools that are false: a struct of zeros asks for nothing special. Bounds
-//  are the reader's to check.
+//  are 0 or at their least and bools that are false: a struct of zeros asks for nothing special. Sizes
+//  are the sender's to check with ag_wire_fits, the other bounds are the reader's.
 void ag_wire_write (const struct ag_msg *msg, struct ag_buf *out);
 
 //  The facts of a row, for help pages and for tests that have no line per message.

@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 //  Nothing here names a message but the examples: every rule is tried on every row of messages.def.
 #include "common/wire.h"
+#include "common/net.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,9 +133,9 @@ assert_reads (struct probe *self)
     assert_same (&self->msg, &out);
 }
 
-//  Refused as malformed, and the text names the request and the field.
+//  Refused with this code, and the text names the request and the field.
 static void
-assert_refused (struct probe *self, const char *field)
+assert_refused (struct probe *self, const char *field, enum ag_code code)
 {
     const struct ag_shape *shape = ag_wire_shape (self->msg.type);
     struct ag_msg out;
@@ -142,7 +143,7 @@ assert_refused (struct probe *self, const char *field)
     char name[128];
     snprintf (name, sizeof name, "%s.%s ", shape->word, field);
     assert_int_equal (ag_wire_read (shape->from, written (self), &out, &err), -1);
-    assert_int_equal (err.code, AG_E_BAD_MESSAGE);
+    assert_int_equal (err.code, code);
     if (strncmp (err.text, name, strlen (name)))
         fail_msg ("\"%s\" does not name %s", err.text, name);
 }
@@ -177,6 +178,42 @@ every_message_comes_back_equal_at_its_smallest_and_at_its_largest (void **state)
         }
 }
 
+//  What a sender asks; a refusal says what the reader would.
+static void
+assert_fits (struct probe *self, bool fits)
+{
+    struct ag_err err = {0}, same = {0};
+    struct ag_msg out;
+    assert_int_equal (ag_wire_fits (&self->msg, &err), fits ? 0 : -1);
+    if (fits)
+        return;
+    ag_wire_read (ag_wire_shape (self->msg.type)->from, written (self), &out, &same);
+    assert_int_equal (err.code, AG_E_TOO_LARGE);
+    assert_string_equal (err.text, same.text);
+}
+
+//  A frame beyond it is cut by libzmq without a word.
+static void
+the_largest_of_every_message_fits_a_frame (void **state)
+{
+    (void)state;
+    char token[128], id[64];
+    memset (token, 'x', sizeof token);
+    memset (id, 'x', sizeof id);
+    for (int type = 0; type < AG_MSGS; type++) {
+        struct probe probe = probe_new ((enum ag_msg_type)type, LARGEST);
+        if (probe.msg.token.p) {
+            probe.msg.token = (struct ag_str){token, sizeof token};
+            probe.msg.id = (struct ag_str){id, sizeof id};
+        }
+        assert_reads (&probe);
+        if (written (&probe).n > AG_NET_FRAME_BYTES)
+            fail_msg ("%s can have %zu bytes", ag_wire_shape (probe.msg.type)->word,
+                      written (&probe).n);
+        probe_fini (&probe);
+    }
+}
+
 static void
 every_bound_holds_on_both_sides_of_it (void **state)
 {
@@ -190,14 +227,17 @@ every_bound_holds_on_both_sides_of_it (void **state)
             struct probe probe = probe_new ((enum ag_msg_type)type, SMALLEST);
             set (&probe, field, field->max);
             assert_reads (&probe);
+            assert_fits (&probe, true);
             if (field->max < UINT64_MAX) {
+                bool sized = field->kind != AG_FIELD_UINT;
                 set (&probe, field, field->max + 1);
-                assert_refused (&probe, field->name);
+                assert_refused (&probe, field->name, sized ? AG_E_TOO_LARGE : AG_E_BAD_MESSAGE);
+                assert_fits (&probe, !sized);
             }
             bool zero = field->kind == AG_FIELD_UINT && field->min == 1; //  written as absent
             if (field->min > 0 && !zero && field->kind <= AG_FIELD_UINT) {
                 set (&probe, field, field->min - 1);
-                assert_refused (&probe, field->name);
+                assert_refused (&probe, field->name, AG_E_BAD_MESSAGE);
             }
             probe_fini (&probe);
         }
@@ -264,7 +304,7 @@ a_needed_field_that_is_missing_is_named_and_an_optional_one_has_its_default (voi
                 *(struct ag_str *)at = (struct ag_str){0};
             bool scalar = field->kind == AG_FIELD_UINT || field->kind == AG_FIELD_BOOL;
             if (field->needed && !scalar)
-                assert_refused (&probe, field->name);
+                assert_refused (&probe, field->name, AG_E_BAD_MESSAGE);
             else
                 assert_reads (&probe);
             probe_fini (&probe);
@@ -426,6 +466,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_request_is_a_struct_on_both_sides),
         cmocka_unit_test (every_message_comes_back_equal_at_its_smallest_and_at_its_largest),
+        cmocka_unit_test (the_largest_of_every_message_fits_a_frame),
         cmocka_unit_test (every_bound_holds_on_both_sides_of_it),
         cmocka_unit_test (a_field_of_another_kind_is_refused),
         cmocka_unit_test (

@@ -368,6 +368,7 @@ answer_error (struct ag_house *house, const struct ag_route *route, const struct
     ag_buf_fini (&answer);
 }
 
+//  An invocation that asked for too much may ask for less; any other refusal is of a worker beyond the protocol.
 static void
 serve (struct ag_house *house, struct ag_session *session, bool hello, const struct ag_msg *msg)
 {
@@ -378,7 +379,8 @@ serve (struct ag_house *house, struct ag_session *session, bool hello, const str
     if (rc) {
         ag_journal_rollback (house->journal, &mark);
         answer_error (house, &session->route, &err);
-        end_worker (house, session->unit, &err);
+        if (err.code != AG_E_TOO_LARGE || session->state != AG_SESSION_BUSY)
+            end_worker (house, session->unit, &err);
     } else if (request.answer.n)
         ag_outbox_put (house->outbox, &session->route, ag_buf_str (&request.answer));
     ag_buf_fini (&request.answer);

@@ -240,6 +240,32 @@ a_tool_of_the_pack_runs_here_and_sees_only_its_arguments (void **state)
 }
 
 static void
+an_output_that_no_message_holds_is_an_effect_that_failed_with_the_limit (void **state)
+{
+    struct fake fake;
+    (void)state;
+    fake_start (&fake, NULL);
+    fake_load (&fake,
+               "ag.tool { name = 'huge', args = {}, function () return ('x'):rep (7864321) end }\n"
+               "ag.behavior { name = 'b', on = { 'goal.created' }, function (event, graph, ctx)\n"
+               "    local text, why = ctx.call ('huge', {})\n"
+               "    graph.emit ('said', { text = text, why = why })\n"
+               "end }\n",
+               NULL, NULL);
+    fake_say (&fake, "{\"do\":\"ok\"}");
+    fake_hear (&fake);
+    invoke (&fake, "null");
+    assert_non_null (strstr (fake_hear (&fake), "\"do\":\"effect\""));
+    fake_say (&fake, "{\"do\":\"go\"}");
+    assert_string_equal (fake_hear (&fake),
+                         "{\"do\":\"outcome\",\"error\":{\"type\":\"too_large\",\"message\":"
+                         "\"outcome.output is 7864326 bytes, not 1 to 7864320\"}}");
+    fake_say (&fake, "{\"do\":\"ok\"}");
+    assert_non_null (strstr (fake_hear (&fake), "{\"why\":\"outcome.output is 7864326 bytes"));
+    assert_int_equal (stop (&fake), 0);
+}
+
+static void
 an_error_of_the_script_fails_the_invocation_with_its_place_and_the_worker_goes_on (void **state)
 {
     struct fake fake;
@@ -401,6 +427,7 @@ main (void)
         cmocka_unit_test (a_scan_asks_page_after_page_and_a_walk_goes_both_ways),
         cmocka_unit_test (an_effect_is_done_here_refused_or_served_from_the_record),
         cmocka_unit_test (a_tool_of_the_pack_runs_here_and_sees_only_its_arguments),
+        cmocka_unit_test (an_output_that_no_message_holds_is_an_effect_that_failed_with_the_limit),
         cmocka_unit_test (
             an_error_of_the_script_fails_the_invocation_with_its_place_and_the_worker_goes_on),
         cmocka_unit_test (a_refused_done_is_a_failure_of_its_invocation),

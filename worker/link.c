@@ -93,6 +93,8 @@ ag_link_ask (ag_link_t *self, const struct ag_msg *request, struct ag_str *answe
              struct ag_err *err)
 {
     struct ag_str word;
+    if (ag_wire_fits (request, err))
+        return -1;
     ag_buf_clear (&self->request);
     ag_wire_write (request, &self->request);
     while (zmq_send (self->socket, self->request.p, self->request.n, 0) < 0)

@@ -26,7 +26,8 @@ typedef struct ag_link ag_link_t;
 ag_link_t *ag_link_new (const char *endpoint, struct ag_err *err);
 void ag_link_destroy (ag_link_t **self_p);
 
-//  One request of any kind, one answer: a map {do, …}, borrowed until the next call.
+//  One request of any kind, one answer: a map {do, …}, borrowed until the next call. AG_E_TOO_LARGE: it was
+//  not sent, and something else may be.
 int ag_link_ask (ag_link_t *self, const struct ag_msg *request, struct ag_str *answer,
                  struct ag_err *err);
 

@@ -99,7 +99,16 @@ do_here (lua_State *L, do_fn *fn)
         put_error (&act->reply, &err);
     }
     struct ag_str reply = ag_buf_str (&act->reply);
-    if (ag_link_outcome (act->link, rc ? none : reply, rc ? reply : none, &err))
+    int sent = ag_link_outcome (act->link, rc ? none : reply, rc ? reply : none, &err);
+    if (sent && !rc &&
+        err.code == AG_E_TOO_LARGE) { //  it was done: that it gave too much is recorded
+        rc = -1;
+        ag_buf_clear (&act->reply);
+        put_error (&act->reply, &err);
+        reply = ag_buf_str (&act->reply);
+        sent = ag_link_outcome (act->link, none, reply, &err);
+    }
+    if (sent)
         return ag_raise (L, &err);
     ag_guard_spend (L, AG_GUARD_NOW);
     return push_outcome (L, rc ? none : reply, rc ? reply : none);

@@ -80,6 +80,16 @@ class Invocations(unittest.TestCase):
                 self.assertEqual(answer, {"do": "result", "tool": "look", "attempt": 1})
                 self.assertEqual(kinds(events).count("behavior.completed"), 1)
 
+    def test_an_output_that_no_event_holds_is_told_so_and_the_worker_goes_on(self):
+        for sizes, code in (((60000,) * 10, None), ((7 << 20,), None), ((60000,) * 20, "too_large")):
+            with self.subTest(sizes=sizes):
+                events = self.work(["give", *sizes])
+                answer = [e["payload"] for e in events if e["type"] == "tool.responded"]
+                self.assertEqual([(a["error"] or {}).get("type") for a in answer], [code])
+                self.assertEqual(kinds(events).count("behavior.started"), 1)
+                self.assertEqual(kinds(events).count("behavior.completed"), 1)
+                self.assertNotIn("worker.refused", kinds(events))
+
     def test_the_third_death_fails_the_invocation_and_the_queue_moves_on(self):
         first = self.house.tell("other", "on.work", steps=[
             ["ops", {"op": "add_object", "type": "ghost", "data": {}}], ["kill", 1, 2, 3]])

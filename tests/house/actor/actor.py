@@ -3,7 +3,8 @@
 
 argv: the behaviours to register, as JSON. The event's payload may hold `steps`, a list of lists:
 ["ops", OPERATION...], ["effect", TOOL, ARGS, IDEMPOTENT], ["kill", ATTEMPT...], ["raise", TEXT], ["exit", STATUS],
-["fail", ERROR], ["sleep", SECONDS], ["get", FIELDS], ["send", FIELDS], ["bytes", HEX], ["hello"], ["huge", MIB].
+["fail", ERROR], ["sleep", SECONDS], ["get", FIELDS], ["send", FIELDS], ["bytes", HEX], ["hello"], ["huge", MIB],
+["give", SIZE...] (an effect whose output is texts of these sizes, or fails with what the house said to that).
 SPDX-License-Identifier: Apache-2.0
 """
 import json
@@ -42,6 +43,15 @@ def effect(job, ops, tool, args, idempotent=True):
         call = ask("outcome", output={"attempt": job["attempt"]})
     ops.append({"op": "add_object", "type": "answer", "data": {
         "do": call["do"], "tool": tool, **(call["output"] if "output" in call else {"code": call.get("code")})}})
+
+
+def give(_job, ops, *sizes):
+    ask("effect", tool="give", args={}, idempotent=False)
+    sock.send(msgpack.packb({"do": "outcome", "output": ["x" * size for size in sizes]}))
+    said = msgpack.unpackb(sock.recv())
+    if said["do"] == "error":
+        ask("outcome", error={"type": said["code"], "message": said["message"]})
+    ops.append({"op": "add_object", "type": "given", "data": {"do": said["do"]}})
 
 
 def stranger(_job, _ops, nonce):
@@ -91,7 +101,7 @@ def get(_job, ops, fields):
     ops.append({"op": "add_object", "type": "seen", "data": {"objects": len(found["objects"])}})
 
 
-STEPS = {"effect": effect, "fail": fail, "raise": throw, "kill": die, "sleep": sleep, "get": get,
+STEPS = {"effect": effect, "fail": fail, "raise": throw, "kill": die, "sleep": sleep, "get": get, "give": give,
          "ops": lambda job, ops, *more: ops.extend(more),
          "exit": lambda job, ops, status: sys.exit(status),
          "send": lambda job, ops, fields: ask(**fields),
