@@ -251,33 +251,39 @@ is_path (struct ag_str path)
     return true;
 }
 
+//  One {path, bytes} of a message.
+static int
+add_given (struct bundle *bundle, struct ag_str one, struct ag_err *err)
+{
+    struct ag_str path, value;
+    struct ag_head bytes;
+    if (ag_map_text (one, "path", &path) || ag_map_get (one, "bytes", &value) || !is_path (path))
+        return ag_fail (err, AG_E_PACK, "file %zu of a pack is {path, bytes} with a relative path",
+                        bundle->count + 1);
+    struct ag_cursor in = ag_cursor (value);
+    if (ag_next (&in, &bytes) || (bytes.kind != AG_TEXT && bytes.kind != AG_BYTES))
+        return ag_fail (err, AG_E_PACK, "%.*s: bytes are missing", AG_STR_ARG (path));
+    for (size_t i = 0; i < bundle->count; i++)
+        if (ag_str_is (path, bundle->files[i].path))
+            return ag_fail (err, AG_E_PACK, "%.*s is there twice", AG_STR_ARG (path));
+    char *text = ag_str_dup (path);
+    struct file *file = add (bundle, text, err);
+    free (text);
+    if (!file)
+        return -1;
+    ag_buf_add_str (&file->bytes, bytes.s);
+    return 0;
+}
+
 int
 ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err)
 {
     struct bundle bundle = {0};
-    struct ag_str one, path, value;
+    struct ag_str one;
     size_t before = out->n;
     int rc = 0;
-    for (uint32_t i = 0; !rc && !ag_list_nth (files, i, &one); i++) {
-        struct ag_head bytes;
-        struct ag_cursor in;
-        if (ag_map_text (one, "path", &path) || ag_map_get (one, "bytes", &value) ||
-            !is_path (path))
-            rc = ag_fail (err, AG_E_PACK, "file %u of a pack is {path, bytes} with a relative path",
-                          i + 1);
-        in = ag_cursor (rc ? (struct ag_str){0} : value);
-        if (!rc && (ag_next (&in, &bytes) || (bytes.kind != AG_TEXT && bytes.kind != AG_BYTES)))
-            rc = ag_fail (err, AG_E_PACK, "%.*s: bytes are missing", AG_STR_ARG (path));
-        for (size_t j = 0; !rc && j < bundle.count; j++)
-            if (ag_str_is (path, bundle.files[j].path))
-                rc = ag_fail (err, AG_E_PACK, "%.*s is there twice", AG_STR_ARG (path));
-        char *text = rc ? NULL : ag_str_dup (path);
-        struct file *file = rc ? NULL : add (&bundle, text, err);
-        if (file)
-            ag_buf_add_str (&file->bytes, bytes.s);
-        rc = file ? 0 : -1;
-        free (text);
-    }
+    for (uint32_t i = 0; !rc && !ag_list_nth (files, i, &one); i++)
+        rc = add_given (&bundle, one, err);
     if (!rc)
         rc = put_bundle (&bundle, out, err);
     bundle_fini (&bundle);

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { PATIENCE_MS = 30000 };
+
 struct bench {
     char dir[32], path[64], domain[32];
     void *context, *router, *dealer;
@@ -64,14 +66,13 @@ teardown (void **state)
     return rmdir (self->dir);
 }
 
-//  One message of the dealer's, if the house lets it through within the time.
+//  Whether the house lets a message through within the time.
 static int
-pass (struct bench *self, int within_ms)
+heard (struct bench *self, int within_ms)
 {
     struct ag_err err;
-    struct ag_parts parts;
+    struct ag_parts parts = {0};
     int got = 0;
-    assert_int_equal (ag_net_send (self->dealer, &AG_LIT ("hello"), 1, &err), 0);
     for (int64_t end_ms = ag_now_ms() + within_ms; !got && ag_now_ms() < end_ms;) {
         assert_int_equal (ag_loop_turn (self->loop, 5, &err), 0);
         got = ag_net_recv (self->router, 100, &parts, &err);
@@ -81,22 +82,34 @@ pass (struct bench *self, int within_ms)
 }
 
 static void
+say_hello (struct bench *self)
+{
+    struct ag_err err;
+    assert_int_equal (ag_net_send (self->dealer, &AG_LIT ("hello"), 1, &err), 0);
+}
+
+static void
 who_is_admitted_is_heard_and_known_by_process_user_and_domain (void **state)
 {
     struct bench *self = *state;
-    assert_int_equal (pass (self, 5000), 1);
+    say_hello (self);
+    assert_int_equal (heard (self, PATIENCE_MS), 1);
     assert_int_equal (self->asked.pid, getpid());
     assert_int_equal (self->asked.uid, geteuid());
     assert_string_equal (self->domain, "front");
 }
 
+//  The answer to a question is given in the turn that asks it. Whether libzmq comes again is its own affair.
 static void
 who_is_refused_is_never_heard (void **state)
 {
     struct bench *self = *state;
     self->admitted = 1;
-    assert_int_equal (pass (self, 300), 0);
+    say_hello (self);
+    for (int64_t end_ms = ag_now_ms() + PATIENCE_MS; !self->asked.pid && ag_now_ms() < end_ms;)
+        assert_int_equal (heard (self, 50), 0);
     assert_int_equal (self->asked.pid, getpid());
+    assert_int_equal (heard (self, 200), 0);
 }
 
 static void
@@ -111,7 +124,7 @@ the_process_is_the_one_that_connected_not_the_one_that_says_so (void **state)
     }
     int status = -1;
     self->admitted = child;
-    for (int64_t end_ms = ag_now_ms() + 5000; ag_now_ms() < end_ms;) {
+    for (int64_t end_ms = ag_now_ms() + PATIENCE_MS; ag_now_ms() < end_ms;) {
         assert_int_equal (ag_loop_turn (self->loop, 5, &err), 0);
         if (waitpid (child, &status, WNOHANG) == child)
             break;

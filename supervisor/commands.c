@@ -166,6 +166,7 @@ run (struct ag_command *command)
     }
     if (!command->parked)
         ag_outbox_put (house->outbox, &command->route, ag_buf_str (&answer));
+    command->answer = NULL;
     ag_buf_fini (&answer);
     return !command->parked;
 }

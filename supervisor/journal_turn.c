@@ -148,8 +148,7 @@ put_heads (ag_journal_t *self)
     struct ag_open *open;
     struct ag_key key;
     struct ag_buf value = {0};
-    TAILQ_FOREACH (open, &self->dirty, dirty_link)
-    {
+    TAILQ_FOREACH (open, &self->dirty, dirty_link) {
         ag_buf_clear (&value);
         ag_key_head (&key, open->run.number);
         ag_head_encode (&open->run.head, true, &value);

@@ -4,6 +4,7 @@
 #include "supervisor/private.h"
 #include "supervisor/spec.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,14 +18,11 @@ enum { SECRET_BYTES = 65536, SCRIPT_HOST_BYTES = 1 << 30 };
 static const char *const readable[] = {"/usr",  "/lib", "/lib64", "/bin",
                                        "/sbin", "/etc", "/dev",   "/proc"};
 
-//  A text that lives as long as the launch.
+//  A text that lives as long as the launch. There is room for a full argv, env and readable.
 static const char *
 keep (struct ag_launch *launch, char *text)
 {
-    if (launch->text_count == sizeof launch->texts / sizeof *launch->texts) {
-        free (text);
-        return NULL;
-    }
+    assert (launch->text_count < sizeof launch->texts / sizeof *launch->texts);
     launch->texts[launch->text_count++] = text;
     return text;
 }
@@ -47,7 +45,7 @@ add_env (struct ag_launch *launch, char *text, struct ag_err *err)
     const char *kept = keep (launch, text);
     while (launch->env[n])
         n++;
-    if (!kept || n + 1 >= sizeof launch->env / sizeof *launch->env)
+    if (n + 1 >= sizeof launch->env / sizeof *launch->env)
         return ag_fail (err, AG_E_CONFIG, "more variables than a process may be given");
     launch->env[n] = kept;
     return 0;
@@ -331,7 +329,10 @@ launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *l
         return -1;
     set_limits (unit, script, &launch->spawn);
     char *own = NULL;
-    if (ag_private_make (house, unit, script ? (struct ag_str){0} : host, &own, err))
+    struct ag_str program = {0}; //  a script brings no files of its own
+    if (!script)
+        program = host;
+    if (ag_private_make (house, unit, program, &own, err))
         return -1;
     if (own)
         keep (launch, own);

@@ -39,8 +39,7 @@ ag_queues_forget (struct ag_house *house)
 {
     struct ag_queues *self = house->queues;
     struct ag_queue *queue, *next;
-    HASH_ITER (hh, self->table, queue, next)
-    {
+    HASH_ITER (hh, self->table, queue, next) {
         drop (self, queue);
     }
 }
@@ -49,8 +48,7 @@ void
 ag_queues_forget_gone (struct ag_house *house)
 {
     struct ag_queue *queue, *next;
-    HASH_ITER (hh, house->queues->table, queue, next)
-    {
+    HASH_ITER (hh, house->queues->table, queue, next) {
         if (ag_run_is_gone (house->journal, queue->run))
             drop (house->queues, queue);
     }
@@ -292,8 +290,7 @@ void
 ag_queues_pump (struct ag_house *house)
 {
     struct ag_queue *queue, *next;
-    HASH_ITER (hh, house->queues->table, queue, next)
-    {
+    HASH_ITER (hh, house->queues->table, queue, next) {
         if (!queue->touched)
             continue;
         struct ag_err err;

@@ -49,8 +49,7 @@ ag_workers_destroy (struct ag_workers **self_p)
     struct ag_session *session, *next;
     if (!*self_p)
         return;
-    HASH_ITER (hh, (*self_p)->table, session, next)
-    {
+    HASH_ITER (hh, (*self_p)->table, session, next) {
         forget (*self_p, session);
     }
     free (*self_p);

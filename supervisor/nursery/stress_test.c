@@ -4,7 +4,7 @@
 enum { MANY = 500, AT_ONCE = 25, ALONE = 1000 };
 
 //  Descriptors of the nursery at rest: a whole life is over, and its acknowledgement has been read, because
-//  the next life's events come after it.
+//  the next life's events come after it. -1: they cannot be seen, which takes CAP_SYS_PTRACE.
 static int
 descriptors (struct house *house, uint64_t id)
 {
@@ -20,11 +20,14 @@ descriptors (struct house *house, uint64_t id)
     }
     snprintf (path, sizeof path, "/proc/%d/fd", house->agsupd);
     DIR *dir = opendir (path);
-    assert_non_null (dir);
-    int n = 0;
-    while (readdir (dir))
+    int n = dir ? 0 : -1;
+    while (dir && readdir (dir))
         n++;
-    closedir (dir);
+    if (dir)
+        closedir (dir);
+    else
+        print_message ("    skipped: descriptors are not counted: %s: %s\n", path,
+                       strerror (errno));
     return n;
 }
 
@@ -57,21 +60,20 @@ end_some (struct house *house, uint64_t first)
     }
 }
 
-//  Seeded, so that a failure can be repeated. An ordinary user may not count the nursery's descriptors.
+//  Seeded, so that a failure can be repeated.
 static void
 five_hundred_children_at_random_leave_no_zombie_and_no_descriptor (void **state)
 {
     struct house *house = *state;
     unsigned seed = 20240607;
     open_house (house, NULL);
-    int before = geteuid() ? 0 : descriptors (house, ALONE);
+    int before = descriptors (house, ALONE);
     for (uint64_t id = 0; id < MANY; id += AT_ONCE) {
         start_some (house, id, &seed);
         end_some (house, id);
     }
-    if (!geteuid())
-        ag_nursery_ack (house->nursery, ALONE + 1);
-    int after = geteuid() ? 0 : descriptors (house, 2 * ALONE);
+    ag_nursery_ack (house->nursery, ALONE + 1);
+    int after = descriptors (house, 2 * ALONE);
     assert_int_equal (before, after);
     //  the two of the house are all that is left: no zombie, no orphan
     assert_int_equal (children_of (house->agsupd), 2);
