@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 #include <zmq.h>
 
 struct source {
-    void *socket; //  NULL: the descriptor
-    int fd;
+    void *socket;    //  NULL: the descriptor
+    int fd;          //  of a socket: ZMQ_FD
     ag_ready_fn *fn; //  NULL: removed in this turn
     void *context;
     bool more; //  it had more when it was last left
@@ -30,7 +31,7 @@ struct timer {
 
 struct ag_loop {
     struct source *sources;
-    zmq_pollitem_t *items; //  of the same sources, in the same order
+    struct pollfd *items; //  of the same sources, in the same order
     size_t count, room;
     struct timer *timers;
     size_t timer_count, timer_room;
@@ -96,14 +97,16 @@ add (ag_loop_t *self, void *socket, int fd, ag_ready_fn *fn, void *context)
         self->items = ag_xrealloc (self->items, self->room * sizeof *self->items);
     }
     self->sources[self->count] = (struct source){socket, fd, fn, context, false};
-    self->items[self->count] = (zmq_pollitem_t){socket, fd, ZMQ_POLLIN, 0};
+    self->items[self->count] = (struct pollfd){fd, POLLIN, 0};
     self->count++;
 }
 
 void
 ag_loop_add_socket (ag_loop_t *self, void *socket, ag_ready_fn *fn, void *context)
 {
-    add (self, socket, -1, fn, context);
+    int fd, rc = zmq_getsockopt (socket, ZMQ_FD, &fd, &(size_t){sizeof fd});
+    assert (rc == 0);
+    add (self, socket, fd, fn, context);
 }
 
 void
@@ -219,8 +222,30 @@ ag_loop_stop (ag_loop_t *self)
     self->stopped = true;
 }
 
+//  A socket's descriptor tells only that libzmq has news for it. Any call on the socket may take the news in
+//  and leave the descriptor silent while a message waits, and of a pipe that nobody tried to read there are
+//  none. So each socket is asked before the sleep; what comes later wakes it, and the handler finds out
+//  what it is.
+static int
+ask_sockets (ag_loop_t *self, struct ag_err *err)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        struct source *source = &self->sources[i];
+        int events = 0, rc = 0;
+        if (!source->socket || source->more)
+            continue;
+        do
+            rc = zmq_getsockopt (source->socket, ZMQ_EVENTS, &events, &(size_t){sizeof events});
+        while (rc && errno == EINTR);
+        if (rc)
+            return ag_fail (err, AG_E_SYSTEM, "ZMQ_EVENTS: %s", zmq_strerror (errno));
+        source->more = events & ZMQ_POLLIN;
+    }
+    return 0;
+}
+
 //  How long the turn may sleep: not at all with input left over, else until the next timer.
-static long
+static int
 patience (const ag_loop_t *self, int64_t wait_ms)
 {
     for (size_t i = 0; i < self->count; i++)
@@ -232,7 +257,7 @@ patience (const ag_loop_t *self, int64_t wait_ms)
         if (wait_ms < 0 || left_ms < wait_ms)
             wait_ms = left_ms;
     }
-    return wait_ms > INT_MAX ? INT_MAX : (long)wait_ms;
+    return wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
 }
 
 //  The timers that were there when the turn began; one that is set by a handler waits for the next turn.
@@ -289,9 +314,11 @@ ag_loop_turn (ag_loop_t *self, int64_t wait_ms, struct ag_err *err)
 {
     if (self->changed)
         sweep (self);
-    int ready = zmq_poll (self->items, (int)self->count, patience (self, wait_ms));
+    if (ask_sockets (self, err))
+        return -1;
+    int ready = poll (self->items, self->count, patience (self, wait_ms));
     if (ready < 0 && errno != EINTR)
-        return ag_fail (err, AG_E_SYSTEM, "zmq_poll: %s", zmq_strerror (errno));
+        return ag_fail (err, AG_E_SYSTEM, "poll: %s", strerror (errno));
     run_timers (self);
     if (ready >= 0)
         read_sources (self);

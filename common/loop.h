@@ -1,4 +1,4 @@
-/*  loop - one zmq_poll loop: sockets, descriptors, timers, signals, and a hook at the end of each turn.
+/*  loop - one poll loop: sockets, descriptors, timers, signals, and a hook at the end of each turn.
  *
  *  A turn: sleep until something is ready; run the timers that are due; read the ready sources round robin,
  *  one piece at a time, until all are empty or the turn's bounds are reached; run the end-of-turn hook.
@@ -30,7 +30,8 @@ typedef void ag_signal_fn (void *context, int signal);
 ag_loop_t *ag_loop_new (void);
 void ag_loop_destroy (ag_loop_t **self_p);
 
-//  Watch for input (zmq_poll is level-triggered on both kinds). A source is added once.
+//  Watch for input, level-triggered on both kinds. A source is added once. The handler of a socket may find
+//  it empty; it returns false only after libzmq said EAGAIN. Others may use the socket too.
 void ag_loop_add_socket (ag_loop_t *self, void *socket, ag_ready_fn *fn, void *context);
 void ag_loop_add_fd (ag_loop_t *self, int fd, ag_ready_fn *fn, void *context);
 void ag_loop_remove_socket (ag_loop_t *self, void *socket);
