@@ -7,6 +7,7 @@
 
 //  What one connection has outstanding; it lives as long as that is something.
 struct client {
+    pid_t pid;
     size_t requests, bytes;
     size_t length;
     char id[AG_ROUTE_BYTES];
@@ -104,9 +105,11 @@ account (ag_asked_t *self, const struct ag_route *route)
 }
 
 static struct client *
-open_account (ag_asked_t *self, const struct ag_route *route)
+open_account (ag_asked_t *self, const struct ag_request *request)
 {
+    const struct ag_route *route = &request->route;
     struct client *client = ag_xcalloc (1, sizeof *client);
+    client->pid = request->peer.pid;
     client->length = route->length[0];
     memcpy (client->id, route->bytes, client->length);
     self->clients[self->client_count++] = client;
@@ -123,8 +126,27 @@ close_account (ag_asked_t *self, struct client *client)
     free (client);
 }
 
+//  A process that makes more connections gets no more for it. Whatever others hold, who has nothing yet finds
+//  something left.
 static int
-check_credit (const ag_asked_t *self, const struct client *client, size_t bytes, struct ag_err *err)
+check_share (const ag_asked_t *self, pid_t pid, size_t bytes, struct ag_err *err)
+{
+    size_t requests = 0, held = 0;
+    for (size_t i = 0; i < self->client_count; i++)
+        if (self->clients[i]->pid == pid) {
+            requests += self->clients[i]->requests;
+            held += self->clients[i]->bytes;
+        }
+    if (requests < AG_ASKED_ALL - self->count && held + bytes <= AG_ASKED_ALL_BYTES - self->bytes)
+        return 0;
+    return ag_fail (err, AG_E_BUSY,
+                    "%zu requests of %zu bytes of process %d are not answered yet: its share of "
+                    "the house",
+                    requests, held, (int)pid);
+}
+
+static int
+check_credit (const struct client *client, size_t bytes, struct ag_err *err)
 {
     if (client && client->requests >= AG_ASKED_CLIENT)
         return ag_fail (err, AG_E_BUSY, "%zu requests of this client are not answered yet",
@@ -132,9 +154,6 @@ check_credit (const ag_asked_t *self, const struct client *client, size_t bytes,
     if (client && client->bytes + bytes > AG_ASKED_CLIENT_BYTES)
         return ag_fail (err, AG_E_BUSY, "requests of this client of %zu bytes are not answered yet",
                         client->bytes);
-    if (self->count >= AG_ASKED_ALL || self->bytes + bytes > AG_ASKED_ALL_BYTES)
-        return ag_fail (err, AG_E_BUSY, "%zu requests of %zu bytes are not answered yet",
-                        self->count, self->bytes);
     return 0;
 }
 
@@ -163,12 +182,12 @@ ag_asked_add (ag_asked_t *self, const struct ag_request *request, struct ag_str 
               struct ag_err *err)
 {
     struct client *client = account (self, &request->route);
-    if (check_credit (self, client, bytes.n, err))
+    if (check_credit (client, bytes.n, err) || check_share (self, request->peer.pid, bytes.n, err))
         return 0;
     uint64_t handle = new_handle (self);
     struct slot *slot = &self->slots[handle % AG_ASKED_ALL];
     *slot = (struct slot){.handle = handle, .bytes = bytes.n, .request = *request};
-    slot->client = client ? client : open_account (self, &request->route);
+    slot->client = client ? client : open_account (self, request);
     assert (request->id.n <= sizeof slot->id);
     if (request->id.n)
         memcpy (slot->id, request->id.p, request->id.n);

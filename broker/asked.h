@@ -2,8 +2,9 @@
  *
  *  A handle stands for one request: it finds the way back to who asked. A client (one connection) may have
  *  AG_ASKED_CLIENT requests and AG_ASKED_CLIENT_BYTES outstanding, all of them together AG_ASKED_ALL and
- *  AG_ASKED_ALL_BYTES; more is AG_E_BUSY. A request keeps its bytes until they are taken, so that it can wait
- *  for a supervisor.
+ *  AG_ASKED_ALL_BYTES; and a process, over all its connections, no more than it leaves free for the others: half
+ *  when it is alone, a third beside one that took its third. More is AG_E_BUSY. A request keeps its bytes until
+ *  they are taken, so that it can wait for a supervisor.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_ASKED_H
@@ -36,6 +37,7 @@ int ag_route_send (void *socket, const struct ag_route *route, struct ag_str ans
 struct ag_request {
     struct ag_route route;
     struct ag_peer peer;
+    ino_t inode;      //  of the connection, 0: unknown
     struct ag_str id; //  its request id, empty when it has none
     int64_t asked_ms;
 };

@@ -25,9 +25,9 @@ teardown (void **state)
 }
 
 static struct ag_request
-request_of (unsigned client)
+request_of (pid_t process, unsigned client)
 {
-    struct ag_request request = {.id = AG_LIT ("id")};
+    struct ag_request request = {.id = AG_LIT ("id"), .peer.pid = process};
     request.route.count = 1;
     request.route.length[0] = sizeof client;
     memcpy (request.route.bytes, &client, sizeof client);
@@ -35,14 +35,21 @@ request_of (unsigned client)
 }
 
 static uint64_t
-add (ag_asked_t *self, unsigned client, size_t bytes)
+add_of (ag_asked_t *self, pid_t process, unsigned client, size_t bytes)
 {
     static char zeros[8 << 20];
     struct ag_err err = {.code = AG_E_BUSY};
-    struct ag_request request = request_of (client);
+    struct ag_request request = request_of (process, client);
     uint64_t handle = ag_asked_add (self, &request, (struct ag_str){zeros, bytes}, &err);
     assert_int_equal (err.code, AG_E_BUSY);
     return handle;
+}
+
+//  Of a client that is a process of its own.
+static uint64_t
+add (ag_asked_t *self, unsigned client, size_t bytes)
+{
+    return add_of (self, (pid_t)client + 1, client, bytes);
 }
 
 //  How a caller uses it: keep, find by the handle, take the bytes, drop.
@@ -100,6 +107,35 @@ all_clients_together_have_a_bound_and_get_room_again (void **state)
     assert_false (add (self, 8, 8 << 20));
 }
 
+//  All that this process gets through as many connections as it likes, from `first` on.
+static size_t
+take_all (ag_asked_t *self, pid_t process, unsigned first, size_t bytes)
+{
+    size_t got = 0;
+    unsigned client = first;
+    while (add_of (self, process, client, bytes) || add_of (self, process, ++client, bytes))
+        got++;
+    return got;
+}
+
+static void
+a_process_gets_no_more_than_it_leaves_for_others_by_any_number_of_connections (void **state)
+{
+    ag_asked_t *self = *state;
+    assert_int_equal (take_all (self, 1, 0, 1), AG_ASKED_ALL / 2);
+    assert_in_range (take_all (self, 2, 1000, 1), AG_ASKED_ALL / 4, AG_ASKED_ALL / 4 + 1);
+    assert_int_equal (take_all (self, 1, 2000, 1), 0);
+    assert_true (add_of (self, 3, 3000, 1));
+}
+
+static void
+a_process_leaves_as_many_bytes_as_it_takes (void **state)
+{
+    ag_asked_t *self = *state;
+    assert_int_equal (take_all (self, 1, 0, 4 << 20) * (4 << 20), AG_ASKED_ALL_BYTES / 2);
+    assert_true (add_of (self, 2, 1000, 8 << 20));
+}
+
 //  Against a plain list: any order of dropping keeps the order of asking, and no handle comes twice.
 static void
 the_order_of_asking_survives_any_order_of_dropping (void **state)
@@ -135,6 +171,8 @@ main (void)
         T (a_handle_leads_back_to_who_asked_until_it_is_dropped),
         T (each_client_has_its_credit_in_requests_and_in_bytes),
         T (all_clients_together_have_a_bound_and_get_room_again),
+        T (a_process_gets_no_more_than_it_leaves_for_others_by_any_number_of_connections),
+        T (a_process_leaves_as_many_bytes_as_it_takes),
         T (the_order_of_asking_survives_any_order_of_dropping),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

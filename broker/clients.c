@@ -102,7 +102,8 @@ refuse_whole (ag_clients_t *self, struct ag_parts *parts, struct ag_request *req
 static void
 read_parts (ag_clients_t *self, struct ag_parts *parts, const struct ag_err *too_large)
 {
-    struct ag_request request = {.peer = parts->peer, .asked_ms = ag_now_ms()};
+    struct ag_request request = {
+        .peer = parts->peer, .inode = ag_peer_inode (parts->peer.fd), .asked_ms = ag_now_ms()};
     struct ag_err err;
     if (ag_dismissed (self->dismiss, &parts->peer))
         return;
@@ -128,22 +129,40 @@ read_one (void *context)
     return got != 0;
 }
 
-//  A request that nobody answered for so long that whoever asked it has gone or should know.
+//  A request whose connection has ended is taken back, so that nobody is charged for it.
+static void
+take_back (ag_clients_t *self, uint64_t handle)
+{
+    if (self->link && !ag_asked_bytes (self->asked, handle).n)
+        ag_link_forget (self->link, handle);
+    ag_asked_drop (self->asked, handle);
+}
+
+//  Nobody answered for so long that whoever asked has gone or should know.
+static void
+give_up (ag_clients_t *self, uint64_t handle)
+{
+    struct ag_err why;
+    ag_fail (&why, AG_E_TIMEOUT, "no answer within %lld s",
+             (long long)self->setting.wait_ms / 1000);
+    answer_error (self, ag_asked_find (self->asked, handle), &why);
+    ag_asked_drop (self->asked, handle);
+}
+
 static void
 sweep (void *context)
 {
     ag_clients_t *self = context;
-    struct ag_err why;
     int64_t before_ms = ag_now_ms() - self->setting.wait_ms;
-    uint64_t handle;
-    while ((handle = ag_asked_next (self->asked, 0))) {
+    uint64_t handle = ag_asked_next (self->asked, 0);
+    while (handle) {
+        uint64_t next = ag_asked_next (self->asked, handle);
         const struct ag_request *request = ag_asked_find (self->asked, handle);
-        if (request->asked_ms > before_ms)
-            return;
-        ag_fail (&why, AG_E_TIMEOUT, "no answer within %lld s",
-                 (long long)self->setting.wait_ms / 1000);
-        answer_error (self, request, &why);
-        ag_asked_drop (self->asked, handle);
+        if (request->inode && ag_peer_inode (request->peer.fd) != request->inode)
+            take_back (self, handle);
+        else if (request->asked_ms <= before_ms)
+            give_up (self, handle);
+        handle = next;
     }
 }
 

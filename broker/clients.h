@@ -6,7 +6,8 @@
  *
  *  Requests wait for a supervisor when there is none. When one ends, what it had been asked is forgotten in
  *  silence: nobody knows whether it was done, and the client asks again under the same id. After
- *  AG_CLIENTS_WAIT_MS a request is answered `timeout`.
+ *  AG_CLIENTS_WAIT_MS a request is answered `timeout`. When a connection ends, what it asked is taken back within
+ *  AG_CLIENTS_SWEEP_MS.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_CLIENTS_H

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct leaving {
@@ -19,13 +18,6 @@ struct ag_dismiss {
     struct leaving all[AG_DISMISS_MOST];
     size_t count;
 };
-
-static ino_t
-inode_of (int fd)
-{
-    struct stat st;
-    return fd < 0 || fstat (fd, &st) ? 0 : st.st_ino;
-}
 
 static void
 end_due (void *context)
@@ -84,7 +76,8 @@ ag_dismiss (ag_dismiss_t *self, const struct ag_peer *peer)
     }
     if (!self->timer)
         self->timer = ag_loop_timer (self->loop, AG_DISMISS_MS, 0, end_due, self);
-    self->all[self->count++] = (struct leaving){fd, inode_of (fd), ag_now_ms() + AG_DISMISS_MS};
+    self->all[self->count++] =
+        (struct leaving){fd, ag_peer_inode (fd), ag_now_ms() + AG_DISMISS_MS};
 }
 
 bool
@@ -92,7 +85,7 @@ ag_dismissed (const ag_dismiss_t *self, const struct ag_peer *peer)
 {
     if (!self->count)
         return false;
-    ino_t inode = inode_of (peer->fd);
+    ino_t inode = ag_peer_inode (peer->fd);
     for (size_t i = 0; i < self->count; i++)
         if (inode && self->all[i].inode == inode)
             return true;

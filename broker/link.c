@@ -203,6 +203,15 @@ ag_link_ask (ag_link_t *self, uint64_t handle, struct ag_str request, struct ag_
 }
 
 void
+ag_link_forget (ag_link_t *self, uint64_t handle)
+{
+    struct ag_err err;
+    assert (self->up && handle);
+    if (send_with_handle (self, handle, (struct ag_str){0}, &err))
+        ag_log_err (AG_WARN, &err, "link");
+}
+
+void
 ag_link_audience (ag_link_t *self, uint64_t monitors)
 {
     if (monitors == self->monitors)

@@ -4,6 +4,7 @@
  *      handle 0 (8 bytes), then `link {nonce, monitors}`   first on every connection, and again when the
  *                                                          audience changes; there is no answer
  *      handle (8 bytes), then a request                    as the client sent it, checked
+ *      handle (8 bytes), then nothing (0 bytes)            nobody waits for its answer any more
  *  and what it hears:
  *      handle (8 bytes), then the answer                   once for each request
  *      handle 0 (8 bytes), topic, header, body             to publish; `beat` is one of these
@@ -43,6 +44,8 @@ void ag_link_destroy (ag_link_t **self_p);
 bool ag_link_is_up (const ag_link_t *self);
 //  Send a request while the link is up. It may still be lost with the connection.
 int ag_link_ask (ag_link_t *self, uint64_t handle, struct ag_str request, struct ag_err *err);
+//  Say that the answer is not wanted any more.
+void ag_link_forget (ag_link_t *self, uint64_t handle);
 //  How many subscriptions there are; said at once when the link is up, and whenever it comes up.
 void ag_link_audience (ag_link_t *self, uint64_t monitors);
 #endif

@@ -263,6 +263,13 @@ ag_peer_pid (int fd)
     return getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) ? 0 : cred.pid;
 }
 
+ino_t
+ag_peer_inode (int fd)
+{
+    struct stat st;
+    return fd < 0 || fstat (fd, &st) ? 0 : st.st_ino;
+}
+
 //  libzmq may close the descriptor at any moment and somebody may get its number, so the duplicate is asked.
 void
 ag_peer_drop (const struct ag_peer *peer)

@@ -68,6 +68,8 @@ int ag_net_send (void *socket, const struct ag_str *frames, size_t count, struct
 void ag_peer_drop (const struct ag_peer *peer);
 //  The process at the other end of a connected descriptor; 0 when there is none.
 pid_t ag_peer_pid (int fd);
+//  Of the connection: other than its descriptor it is not soon another's. 0 when there is none.
+ino_t ag_peer_inode (int fd);
 //  Read "localhost:UID:GID:PID", which is how libzmq writes the address of an ipc peer.
 int ag_peer_parse (struct ag_str address, struct ag_peer *peer);
 #endif

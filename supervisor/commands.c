@@ -47,17 +47,24 @@ ag_commands_new (void)
     return ag_xcalloc (1, sizeof (struct ag_commands));
 }
 
+static void
+unpark (struct ag_commands *self, struct waiting **at)
+{
+    struct waiting *one = *at;
+    *at = one->next;
+    self->waiting_count--;
+    ag_buf_fini (&one->bytes);
+    free (one);
+}
+
 void
 ag_commands_destroy (struct ag_commands **self_p)
 {
     struct ag_commands *self = *self_p;
     if (!self)
         return;
-    for (struct waiting *one = self->waiting, *next; one; one = next) {
-        next = one->next;
-        ag_buf_fini (&one->bytes);
-        free (one);
-    }
+    while (self->waiting)
+        unpark (self, &self->waiting);
     free (self);
     *self_p = NULL;
 }
@@ -200,6 +207,26 @@ park (struct ag_house *house, const struct ag_command *command, struct ag_str by
     self->waiting_count++;
 }
 
+//  Nobody waits for the answer any more: of a request, by its handle; or, when the broker came anew (handle
+//  0), of all that came over another connection.
+static bool
+is_forgotten (const struct waiting *one, const struct ag_route *route)
+{
+    bool same = one->route.id_bytes == route->id_bytes &&
+                !memcmp (one->route.id, route->id, route->id_bytes);
+    return route->handle ? same && one->route.handle == route->handle : !same;
+}
+
+static void
+forget (struct ag_commands *self, const struct ag_route *route)
+{
+    for (struct waiting **at = &self->waiting; *at;)
+        if (is_forgotten (*at, route))
+            unpark (self, at);
+        else
+            at = &(*at)->next;
+}
+
 void
 ag_commands_wake (struct ag_house *house)
 {
@@ -210,12 +237,9 @@ ag_commands_wake (struct ag_house *house)
         struct ag_msg msg;
         struct ag_command command = {
             .house = house, .msg = &msg, .route = one->route, .until_ms = one->until_ms};
-        if (ag_wire_read (AG_PEER_CLIENT, ag_buf_str (&one->bytes), &msg, &err) || run (&command)) {
-            *at = one->next;
-            self->waiting_count--;
-            ag_buf_fini (&one->bytes);
-            free (one);
-        } else
+        if (ag_wire_read (AG_PEER_CLIENT, ag_buf_str (&one->bytes), &msg, &err) || run (&command))
+            unpark (self, at);
+        else
             at = &one->next;
     }
 }
@@ -232,6 +256,7 @@ link_message (struct ag_house *house, const struct ag_route *route, struct ag_st
     if (!house->commands->broker.id_bytes)
         ag_log (AG_INFO, "the broker is here");
     ag_nursery_ready (house->nursery, AG_HOUSE_BROKER);
+    forget (house->commands, route);
     house->commands->broker = *route;
     house->commands->monitors = msg.link.monitors;
 }
@@ -252,6 +277,10 @@ ag_commands_message (struct ag_house *house, struct ag_parts *parts)
     route.handle = ag_be64 (handle.p);
     if (!route.handle) {
         link_message (house, &route, body);
+        return;
+    }
+    if (!body.n) {
+        forget (house->commands, &route);
         return;
     }
     if (ag_wire_read (AG_PEER_CLIENT, body, &msg, &err)) {

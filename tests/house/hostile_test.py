@@ -3,9 +3,10 @@ SPDX-License-Identifier: Apache-2.0
 """
 import os
 import subprocess
+import time
 import unittest
 
-from house import House, Refused, agent, main, msgpack, until
+from house import PATIENCE, Client, House, Refused, agent, main, msgpack, until
 
 WORK = {"name": "work", "on": ["on.work"]}
 
@@ -55,6 +56,24 @@ class Clients(unittest.TestCase):
             with self.assertRaises(Refused) as refused:
                 self.house.ask(do, label="sleeper", **fields)
             self.assertEqual(refused.exception.code, "exists")
+
+    def test_long_polls_of_clients_that_left_keep_nobody_from_waiting(self):
+        house, honest = self.house, Client(self.house)
+        self.addCleanup(honest.close)
+        for _ in range(3):  # each time what one process may have, nearly half of what the house keeps
+            crowd = [Client(house) for _ in range(40)]
+            for client in crowd:
+                for number in range(50):
+                    client.send("events", run="actor", after=100000, wait_ms=60000, id=f"poll-{number}")
+            for client in crowd:  # parked are those before it
+                client.send("status", id="mark")
+                self.assertEqual(client.receive(PATIENCE)["id"], "mark")
+            for client in crowd:
+                client.close()
+            time.sleep(2)  # the broker looks each second who is still there
+        honest.send("events", run="actor", after=100000, wait_ms=100, id="honest")
+        answer = honest.receive(PATIENCE)
+        self.assertEqual((answer["do"], answer["id"]), ("ok", "honest"))
 
     def test_an_event_after_a_point_is_not_shown_at_it(self):
         self.house.ask("create", label="pointed")

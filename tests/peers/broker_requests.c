@@ -200,6 +200,32 @@ more_bytes_than_the_credit_are_busy (void **state)
 }
 
 static void
+what_a_client_asked_is_taken_back_when_its_connection_ends (void **state)
+{
+    (void)state;
+    struct ag_parts asked, forgotten;
+    supervisor_open (&house);
+    supervisor_expect_link (&house, 0);
+    void *client = ag_net_socket (house.context, &(struct ag_net){ZMQ_DEALER, 8, 8, NULL});
+    void *other = house_connect (&house, ZMQ_DEALER);
+    struct ag_err err;
+    assert_int_equal (ag_net_connect (client, house.home.client, &err), 0);
+    client_ask (&house, client, "gone", 0);
+    assert_int_equal (supervisor_hear (&house, 5000, &asked), 1);
+    client_ask (&house, other, "stays", 0);
+    supervisor_serve (&house);
+    expect (other, "ok", "stays");
+    assert_int_equal (supervisor_hear (&house, 1500, &forgotten), 0); //  it still waits
+    zmq_close (client);
+    assert_int_equal (supervisor_hear (&house, 5000, &forgotten), 1);
+    assert_int_equal (forgotten.count, 3);
+    assert_true (ag_str_eq (ag_part (&forgotten, 1), ag_part (&asked, 1)));
+    assert_int_equal (ag_part (&forgotten, 2).n, 0);
+    ag_parts_fini (&asked);
+    ag_parts_fini (&forgotten);
+}
+
+static void
 a_signal_ends_it_in_order_and_takes_its_sockets_away (void **state)
 {
     (void)state;
@@ -222,6 +248,7 @@ main (void)
         T (the_supervisor_may_restart_many_times_under_load),
         T (the_sixty_fifth_outstanding_request_is_busy_and_the_client_goes_on),
         T (more_bytes_than_the_credit_are_busy),
+        T (what_a_client_asked_is_taken_back_when_its_connection_ends),
         T (a_signal_ends_it_in_order_and_takes_its_sockets_away),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
