@@ -138,6 +138,29 @@ check_idle (struct ag_str answer, struct ag_err *err)
     return 0;
 }
 
+//  Idle, because somebody has to decide, or because a budget is used up: said, and the exit status.
+static void
+say_why_idle (struct ag_client *self, struct ag_str answer)
+{
+    struct ag_str run, one;
+    for (struct ag_items runs = ag_items (answer, "runs"); ag_items_next (&runs, &run);) {
+        struct ag_str name = ag_pick_text (run, "run"), spent = ag_pick_text (run, "exhausted_by");
+        if (spent.n) {
+            ag_client_remark (self, "%.*s stopped: %.*s is used up", AG_STR_ARG (name),
+                              AG_STR_ARG (spent));
+            self->status = ag_code_status (AG_E_BUDGET);
+        }
+        for (struct ag_items items = ag_items (run, "approvals"); ag_items_next (&items, &one);) {
+            struct ag_str id = ag_pick_text (one, "approval_id");
+            ag_client_remark (self, "%.*s (%.*s) waits: agsup approve %.*s %.*s", AG_STR_ARG (id),
+                              AG_STR_ARG (ag_pick_text (one, "object_type")), AG_STR_ARG (name),
+                              AG_STR_ARG (id));
+            if (!self->status)
+                self->status = ag_code_status (AG_E_WAITING);
+        }
+    }
+}
+
 int
 ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                 struct ag_buf *answer, struct ag_err *err)
@@ -160,7 +183,11 @@ ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
     } while (!rc && !ag_pick_bool (ag_buf_str (answer), "done"));
     ag_client_progress (self, NULL);
     ag_buf_fini (&list);
-    return rc || ended ? rc : check_idle (ag_buf_str (answer), err);
+    if (!rc && !ended)
+        rc = check_idle (ag_buf_str (answer), err);
+    if (!rc && !ended)
+        say_why_idle (self, ag_buf_str (answer));
+    return rc;
 }
 
 int

@@ -51,7 +51,8 @@ int ag_client_poll (struct ag_client *self, const struct ag_msg *msg, uint64_t w
                     struct ag_buf *answer, struct ag_err *err);
 //  --timeout, or else this.
 int64_t ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms);
-//  Wait until these runs are idle (or ended); until --timeout, if there is one.
+//  Wait until these runs are idle (or ended); until --timeout, if there is one. Idle with something to
+//  approve, or with a budget used up, is said and becomes the exit status.
 int ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                     struct ag_buf *answer, struct ag_err *err);
 

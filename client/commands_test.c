@@ -130,6 +130,42 @@ a_tree_goes_on_after_the_last_run_it_got (void **state)
 }
 
 static void
+an_idle_run_that_somebody_has_to_decide_about_or_that_is_spent_has_a_status_of_its_own (
+    void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        "{'do':'ok','runs':[{'run':'r1','state':'parked','approvals':[{'approval_id':'approval_001'"
+        ","
+        "'object_type':'x'}]}],'done':true}",
+        "{'do':'ok','runs':[{'run':'r1','state':'parked','exhausted_by':'max_events',"
+        "'approvals':[{'approval_id':'approval_001','object_type':'x'}]}],'done':true}",
+        "{'do':'ok','runs':[{'run':'r1','state':'parked','exhausted_by':null,'approvals':[]}],"
+        "'done':true}"};
+    assert_command ("goal one text --wait --quiet",
+                    ROWS ({"goal", "{'do':'ok','event_id':'evt_001'}", 0}, {"wait", answers[0], 0}),
+                    "evt_001\n", 6);
+    assert_command ("wait one --quiet --timeout 5", ROWS ({"wait", answers[1], 0}), "r1  parked\n",
+                    7);
+    assert_command ("wait one --timeout 5", ROWS ({"wait", answers[2], 0}), "r1  parked\n", 0);
+}
+
+static void
+what_was_decided_is_said_in_one_word (void **state)
+{
+    (void)state;
+    assert_command ("approve one approval_001",
+                    ROWS ({"approve", "{'do':'ok','approval_id':'approval_001','object_id':'x#1'}", 0}),
+                    "x#1\n", 0);
+    assert_command ("deny one approval_001 --reason no",
+                    ROWS ({"deny", "{'do':'ok','approval_id':'approval_001','object_id':null}", 0}),
+                    "approval_001\n", 0);
+    assert_command ("approvals --json",
+                    ROWS ({"approvals", "{'do':'ok','approvals':[],'patches':[],'more':false}", 0}),
+                    "{'approvals':[],'patches':[],'more':false}\n", 0);
+}
+
+static void
 exit_statuses_say_what_was_found (void **state)
 {
     (void)state;
@@ -415,6 +451,9 @@ main (void)
         cmocka_unit_test (an_export_leaves_out_where_an_event_stood_in_this_store),
         cmocka_unit_test (pages_of_objects_are_one_document_read_at_one_point),
         cmocka_unit_test (a_tree_goes_on_after_the_last_run_it_got),
+        cmocka_unit_test (
+            an_idle_run_that_somebody_has_to_decide_about_or_that_is_spent_has_a_status_of_its_own),
+        cmocka_unit_test (what_was_decided_is_said_in_one_word),
         cmocka_unit_test (exit_statuses_say_what_was_found),
         cmocka_unit_test (a_wait_asks_again_until_it_is_done),
         cmocka_unit_test (a_wait_ends_at_its_timeout),

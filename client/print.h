@@ -20,6 +20,9 @@ void ag_print_objects (const struct ag_look *look, struct ag_str answer);
 //  {object|relation|event: ...}
 void ag_print_thing (const struct ag_look *look, struct ag_str answer);
 
+//  {approvals, patches}: what waits for a decision.
+void ag_print_waiting (const struct ag_look *look, struct ag_str answer);
+
 //  A promote, done or planned.
 void ag_print_plan (const struct ag_look *look, struct ag_str answer);
 void ag_print_diff (const struct ag_look *look, struct ag_str answer);

@@ -459,6 +459,29 @@ read_named (const struct ag_conf_item *item, struct ag_buf *out)
     read_pairs (item, read_entry, "tables by name", out);
 }
 
+//  Names of the agent's own, whatever they look like.
+static void
+read_keyed (const struct ag_conf_item *item, struct ag_buf *out)
+{
+    read_pairs (item, read_table, "tables by name", out);
+}
+
+static void
+read_words (const struct ag_conf_item *item, struct ag_buf *out)
+{
+    read_list (item, read_argument, read_argument, "a list of texts", out);
+}
+
+static void
+read_usd (const struct ag_conf_item *item, struct ag_buf *out)
+{
+    struct ag_str text = {0};
+    uint64_t micros;
+    if (text_of (item->raw, &text) || ag_usd_read (text, &micros))
+        ag_conf_not (item, "an amount of dollars as text, such as \"1.50\"");
+    ag_put_text (out, text);
+}
+
 //  How each kind is read, and the byte that is its value when there is none: null, [] or {}. LATER has no
 //  reader, its keys are refused before.
 static const struct {
@@ -474,7 +497,8 @@ static const struct {
     [AG_CONF_ADDRESS] = {read_address, '\xc0'}, [AG_CONF_SPAN] = {read_span, '\xc0'},
     [AG_CONF_ENV] = {read_env, '\x80'},         [AG_CONF_SETTINGS] = {read_settings, '\x80'},
     [AG_CONF_TABLE] = {read_table, '\xc0'},     [AG_CONF_TABLES] = {read_tables, '\x90'},
-    [AG_CONF_NAMED] = {read_named, '\x80'},
+    [AG_CONF_NAMED] = {read_named, '\x80'},     [AG_CONF_KEYED] = {read_keyed, '\x80'},
+    [AG_CONF_WORDS] = {read_words, '\xc0'},     [AG_CONF_USD] = {read_usd, '\xc0'},
 };
 
 void

@@ -123,7 +123,10 @@ a_small_fleet_becomes_a_complete_value (void **state)
         "256,"
         "\"processes\":0,\"output_bytes\":16777216,\"file_size_bytes\":0},"
         "\"layers\":{\"seccomp\":\"standard\",\"landlock\":\"try\",\"uid\":\"try\"},"
-        "\"restart\":{\"policy\":\"permanent\",\"at_most\":5,\"within_ms\":60000},\"attempts\":3}",
+        "\"restart\":{\"policy\":\"permanent\",\"at_most\":5,\"within_ms\":60000},\"attempts\":3,"
+        "\"policy\":{},\"budget\":{\"max_events\":null,\"max_behavior_calls\":null,\"max_llm_"
+        "calls\":null,\"max_tool_calls\":null,\"max_patches\":null,\"max_depth\":null,\"max_"
+        "seconds\":null,\"max_cost_usd\":null}}",
         directory);
     assert_json ("agsup.toml", "agent.auditor", expected);
     free (expected);
@@ -158,6 +161,16 @@ every_key_can_be_written (void **state)
         "layers = { seccomp = \"strict\", landlock = \"require\", uid = \"off\" }\n"
         "restart = { policy = \"transient\", at_most = 0, within = \"1h\" }\n"
         "attempts = 1\n"
+        "budget = { max_events = 1, max_behavior_calls = 2, max_llm_calls = 3, max_tool_calls = 4, "
+        "max_patches = 5, max_depth = 6, max_seconds = 7, max_cost_usd = \"1.50\" }\n"
+        "[agent.scout.policy.scan]\n"
+        "can_create = [\"task\"]\n"
+        "can_create_relation = []\n"
+        "[agent.scout.policy.\"*\"]\n"
+        "can_propose = [\"a\"]\n"
+        "can_apply = [\"b\"]\n"
+        "can_call_tool = [\"*\"]\n"
+        "requires_approval = [\"secret\"]\n"
         "[agent.judge]\n"
         "packs = [\"licences\"]\n"
         "[service.model]\n"
@@ -176,7 +189,15 @@ every_key_can_be_written (void **state)
         "\"open_files\":16,\"processes\":8,\"output_bytes\":65536,\"file_size_bytes\":0},"
         "\"layers\":{\"seccomp\":\"strict\",\"landlock\":\"require\",\"uid\":\"off\"},"
         "\"restart\":{\"policy\":\"transient\",\"at_most\":0,\"within_ms\":3600000},\"attempts\":"
-        "1}",
+        "1,"
+        "\"policy\":{\"scan\":{\"can_create\":[\"task\"],\"can_create_relation\":[],\"can_"
+        "propose\":null,"
+        "\"can_apply\":null,\"can_call_tool\":null,\"requires_approval\":null},"
+        "\"*\":{\"can_create\":null,\"can_create_relation\":null,\"can_propose\":[\"a\"],"
+        "\"can_apply\":[\"b\"],\"can_call_tool\":[\"*\"],\"requires_approval\":[\"secret\"]}},"
+        "\"budget\":{\"max_events\":1,\"max_behavior_calls\":2,\"max_llm_calls\":3,\"max_tool_"
+        "calls\":4,"
+        "\"max_patches\":5,\"max_depth\":6,\"max_seconds\":7,\"max_cost_usd\":\"1.50\"}}",
         directory, directory, directory, directory);
     assert_json ("agsup.toml", "agent.scout", expected);
     free (expected);

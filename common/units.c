@@ -2,6 +2,9 @@
 #include "common/units.h"
 #include "common/hash.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 struct unit {
     const char *name;
     uint64_t factor;
@@ -72,6 +75,46 @@ ag_span_read (struct ag_str text, uint64_t *first, uint64_t *last)
         return -1;
     text = (struct ag_str){text.p + 1, text.n - 1};
     return digits (&text, last) || text.n || *first > *last ? -1 : 0;
+}
+
+//  The digits behind the point: six count, any other than 0 after them makes it one more.
+static int
+millionths (struct ag_str text, uint64_t *number)
+{
+    bool more = false;
+    uint64_t factor = 100000;
+    *number = 0;
+    if (!text.n)
+        return -1;
+    for (size_t i = 0; i < text.n; i++, factor /= 10) {
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return -1;
+        *number += factor * (uint64_t)(text.p[i] - '0');
+        more = more || (!factor && text.p[i] != '0');
+    }
+    *number += more;
+    return 0;
+}
+
+int
+ag_usd_read (struct ag_str text, uint64_t *micros)
+{
+    uint64_t part = 0;
+    if (digits (&text, micros) || __builtin_mul_overflow (*micros, 1000000, micros))
+        return -1;
+    if (text.n && (text.p[0] != '.' || millionths ((struct ag_str){text.p + 1, text.n - 1}, &part)))
+        return -1;
+    return __builtin_add_overflow (*micros, part, micros) || *micros > INT64_MAX ? -1 : 0;
+}
+
+void
+ag_usd_text (uint64_t micros, char text[AG_USD_TEXT])
+{
+    int n =
+        snprintf (text, AG_USD_TEXT, "%" PRIu64 ".%06" PRIu64, micros / 1000000, micros % 1000000);
+    while (text[n - 1] == '0')
+        n--;
+    text[text[n - 1] == '.' ? n - 1 : n] = 0;
 }
 
 static bool

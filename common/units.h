@@ -13,6 +13,11 @@ int ag_ms_read (struct ag_str text, uint64_t *ms);
 //  Units B, kB, MB, GB, TB (thousands), KiB, MiB, GiB, TiB (1024); bytes.
 int ag_bytes_read (struct ag_str text, uint64_t *bytes);
 
+//  Dollars as a decimal text without sign or exponent, "0.0125", into millionths; what is finer is rounded up.
+int ag_usd_read (struct ag_str text, uint64_t *micros);
+enum { AG_USD_TEXT = 28 }; //  with a NUL
+void ag_usd_text (uint64_t micros, char text[AG_USD_TEXT]);
+
 //  "FIRST-LAST", two numbers in order.
 int ag_span_read (struct ag_str text, uint64_t *first, uint64_t *last);
 

@@ -97,6 +97,35 @@ a_name_cannot_be_taken_for_a_run (void **state)
     assert_non_null (ag_name_wrong ((struct ag_str){longest, 64}));
 }
 
+static void
+dollars_are_counted_in_millionths_and_rounded_up (void **state)
+{
+    (void)state;
+    const struct {
+        const char *text, *back;
+        uint64_t micros;
+    } rows[] = {{"0", "0", 0},
+                {"1.50", "1.5", 1500000},
+                {"0.0125", "0.0125", 12500},
+                {"12", "12", 12000000},
+                {"0.0000001", "0.000001", 1},
+                {"0.0000010", "0.000001", 1},
+                {"0.9999999", "1", 1000000},
+                {"9223372036854.775807", "9223372036854.775807", INT64_MAX}};
+    const char *const wrong[] = {"",  ".5", "1.", "-1", "1e3", "1,5", "$1", "9223372036854.775808",
+                                 " 1"};
+    uint64_t micros;
+    char text[AG_USD_TEXT];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal (ag_usd_read (ag_str (rows[i].text), &micros), 0);
+        assert_int_equal (micros, rows[i].micros);
+        ag_usd_text (micros, text);
+        assert_string_equal (text, rows[i].back);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal (ag_usd_read (ag_str (wrong[i]), &micros), -1);
+}
+
 int
 main (void)
 {
@@ -105,6 +134,7 @@ main (void)
         cmocka_unit_test (a_size_is_a_number_and_a_unit),
         cmocka_unit_test (anything_else_is_refused),
         cmocka_unit_test (a_span_of_numbers_is_in_order),
+        cmocka_unit_test (dollars_are_counted_in_millionths_and_rounded_up),
         cmocka_unit_test (a_name_cannot_be_taken_for_a_run),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -4,12 +4,13 @@
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
 #include "supervisor/state.h"
+#include "supervisor/waiting.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { TREE_LIMIT = 1000 };
+enum { TREE_LIMIT = 1000, WAIT_APPROVALS = 16 };
 
 //  The state of a run for people: its units', the busiest first.
 static const char *
@@ -252,6 +253,49 @@ is_ended (struct ag_house *house, uint64_t run)
     return true;
 }
 
+//  Some of the approvals that an idle run waits for.
+struct approvals {
+    struct ag_house *house;
+    struct ag_run *run;
+    struct ag_buf *out;
+    uint32_t count;
+    struct ag_err *err;
+    int rc;
+};
+
+static bool
+add_approval (void *arg, struct ag_str id)
+{
+    struct approvals *self = arg;
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    struct ag_str type = {0};
+    self->rc = ag_waiting_find (self->house->journal, self->run, AG_APPROVAL, id, &hold, &event,
+                                self->err);
+    if (!self->rc) {
+        ag_map_text (event.payload, "object_type", &type);
+        ag_put_map (self->out, 2);
+        ag_put_lit (self->out, "approval_id");
+        ag_put_text (self->out, id);
+        ag_put_lit (self->out, "object_type");
+        ag_put_text (self->out, type);
+        self->count++;
+    }
+    ag_buf_fini (&hold);
+    return !self->rc && self->count < WAIT_APPROVALS;
+}
+
+static int
+put_approvals (struct ag_house *house, struct ag_run *run, struct ag_buf *out, struct ag_err *err)
+{
+    struct approvals self = {.house = house, .run = run, .out = out, .err = err};
+    size_t list = ag_open_list (out);
+    int rc = ag_state_waiting (house->journal, run, AG_APPROVAL, AG_NOW, (struct ag_str){0},
+                               add_approval, &self, err);
+    ag_close (out, list, self.count);
+    return rc || self.rc ? -1 : 0;
+}
+
 static int
 wait_state (struct ag_command *command, bool *done, struct ag_buf *runs, uint32_t *count,
             struct ag_err *err)
@@ -271,11 +315,14 @@ wait_state (struct ag_command *command, bool *done, struct ag_buf *runs, uint32_
             return -1;
         bool ended = is_ended (house, run->number);
         bool idle = ag_queue_idle (house, run->number);
-        ag_put_map (runs, 2);
+        ag_put_map (runs, 3);
         ag_put_lit (runs, "run");
         ag_put_lit (runs, run->id);
         ag_put_lit (runs, "state");
         ag_put_lit (runs, state_of (house, run->number));
+        ag_put_lit (runs, "approvals");
+        if (put_approvals (house, run, runs, err))
+            return -1;
         bool there =
             msg->ended ? ended : idle || (ended && strcmp (state_of (house, run->number), "idle"));
         *done = *done && there;

@@ -309,6 +309,7 @@ ag_queue_clear_open (struct ag_queue *self)
     ag_buf_fini (&self->open.reads);
     ag_buf_fini (&self->open.pending.tool);
     ag_buf_fini (&self->open.pending.args);
+    ag_buf_fini (&self->open.denied);
     self->open = (struct ag_invocation){0};
     self->is_open = false;
 }

@@ -2,6 +2,7 @@
 #include "supervisor/effect.h"
 #include "common/answer.h"
 #include "supervisor/blob.h"
+#include "supervisor/invocation.h"
 #include "supervisor/record.h"
 
 #include <stdio.h>
@@ -299,6 +300,21 @@ ask (struct call *call, struct ag_buf *answer, struct ag_err *err)
     return go (call, place, answer, err);
 }
 
+//  Its policy forbids it: refused before anything is done, and the invocation can only fail.
+static bool
+is_forbidden (const struct call *call, struct ag_buf *answer)
+{
+    struct ag_err why;
+    struct ag_invocation *self = call->invocation;
+    struct ag_policy policy = ag_invocation_policy (call->house, self);
+    if (!ag_policy_check (&policy, AG_MAY_CALL, call->tool, &why))
+        return false;
+    ag_buf_clear (&self->denied);
+    ag_buf_text (&self->denied, "%s", why.text);
+    refuse (answer, ag_code_name (why.code), why.text);
+    return true;
+}
+
 int
 ag_effect_ask (struct ag_house *house, struct ag_invocation *self,
                const struct ag_msg_effect *effect, struct ag_buf *answer, struct ag_err *err)
@@ -312,6 +328,8 @@ ag_effect_ask (struct ag_house *house, struct ag_invocation *self,
                         .ordinal = self->effects++,
                         .idempotent = effect->idempotent};
     ag_map_text (ag_buf_str (&self->behavior), "name", &call.behavior);
+    if (is_forbidden (&call, answer))
+        return 0;
     int rc = ag_run_get (house->journal, self->run, &call.run, err);
     if (!rc)
         rc = ag_value_normalise (effect->args, &args, err);

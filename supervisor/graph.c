@@ -112,16 +112,15 @@ ag_graph_relate (ag_journal_t *journal, struct ag_run *run, const struct ag_stam
     return rc;
 }
 
-//  A patch as it is before, while and after its event is made.
-struct patch {
-    struct ag_str target, value, rationale;
-    enum ag_patch_op op;
-    const struct ag_tip *before;
+//  A patch while its event is made.
+struct making {
+    const struct ag_patch *patch;
+    const char *status;
     struct ag_buf id, old, merged, payload;
 };
 
 static void
-patch_fini (struct patch *self)
+making_fini (struct making *self)
 {
     ag_buf_fini (&self->id);
     ag_buf_fini (&self->old);
@@ -130,66 +129,119 @@ patch_fini (struct patch *self)
 }
 
 static struct ag_str
-patched (const struct patch *self)
+patched (const struct making *self)
 {
-    return self->op == AG_UPDATE ? ag_buf_str (&self->merged) : self->value;
+    return self->patch->op == AG_UPDATE ? ag_buf_str (&self->merged) : self->patch->value;
 }
 
 static void
-put_patch (struct patch *self, const struct ag_run *run, const struct ag_stamp *stamp)
+put_patch (struct making *self, const struct ag_run *run, const struct ag_stamp *stamp)
 {
+    const struct ag_patch *patch = self->patch;
     struct ag_buf *out = &self->payload;
-    ag_put_map (out, 3);
     ag_put_lit (out, "patch");
     ag_put_map (out, 11);
     put_text (out, "id", ag_buf_str (&self->id));
-    put_text (out, "target", self->target);
-    put_text (out, "op", self->op == AG_UPDATE ? AG_LIT ("update") : AG_LIT ("replace"));
-    put_value (out, "value", self->value);
+    put_text (out, "target", patch->target);
+    put_text (out, "op", patch->op == AG_UPDATE ? AG_LIT ("update") : AG_LIT ("replace"));
+    put_value (out, "value", patch->value);
     ag_put_lit (out, "expected_version");
-    ag_put_uint (out, self->before->version);
-    put_text_or_null (out, "proposed_by", stamp->actor);
-    put_text_or_null (out, "rationale", self->rationale);
-    ag_put_lit (out, "evidence");
-    ag_put_list (out, 0);
-    put_text (out, "status", AG_LIT ("applied"));
+    ag_put_uint (out, patch->expected);
+    put_text_or_null (out, "proposed_by", patch->id.p ? patch->proposed_by : stamp->actor);
+    put_text_or_null (out, "rationale", patch->rationale);
+    put_value (out, "evidence", patch->evidence.p ? patch->evidence : AG_LIT ("\x90"));
+    put_text (out, "status", ag_str (self->status));
     put_text_or_null (out, "rejection_reason", (struct ag_str){0});
     put_provenance (out, run, stamp);
-    put_text (out, "target", self->target);
-    ag_put_lit (out, "diff");
-    ag_fields_diff (ag_buf_str (&self->old), patched (self), out);
 }
 
-//  What the object is now, what it will be, and the patch's own id.
-static int
-prepare (struct patch *self, ag_journal_t *journal, const struct ag_run *run, struct ag_err *err)
+//  Its own id, or the next one.
+static void
+choose_id (struct making *self, const struct ag_run *run)
 {
     struct ag_minted minted = {run->mint, run->head.minted[AG_MINTED_PATCH] + 1};
-    if (ag_state_data (journal, AG_OBJECT, self->target, self->before, &self->old, err))
+    if (self->patch->id.p)
+        ag_buf_add_str (&self->id, self->patch->id);
+    else
+        ag_minted_write (AG_MINTED_PATCH, (struct ag_str){0}, &minted, &self->id);
+}
+
+int
+ag_graph_propose (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
+                  const struct ag_patch *patch, struct ag_buf *id, struct ag_err *err)
+{
+    struct making self = {.patch = patch, .status = "proposed"};
+    uint64_t seq;
+    choose_id (&self, run);
+    ag_put_map (&self.payload, 1);
+    put_patch (&self, run, stamp);
+    int rc = append (journal, run, stamp, AG_EV_PATCH_PROPOSED, &self.payload, &seq, err);
+    if (!rc) {
+        ag_state_propose (journal, run, AG_PATCH, ag_buf_str (&self.id), seq);
+        ag_buf_clear (id);
+        ag_buf_add_str (id, ag_buf_str (&self.id));
+    }
+    making_fini (&self);
+    return rc;
+}
+
+//  The event of a patch that applies: what the object was and will be, and who let it happen.
+static int
+make_applied (struct making *self, ag_journal_t *journal, const struct ag_run *run,
+              const struct ag_stamp *stamp, const struct ag_tip *before, struct ag_err *err)
+{
+    const struct ag_patch *patch = self->patch;
+    if (ag_state_data (journal, AG_OBJECT, patch->target, before, &self->old, err))
         return -1;
-    if (self->op == AG_UPDATE)
-        ag_fields_merge (ag_buf_str (&self->old), self->value, &self->merged);
-    ag_minted_write (AG_MINTED_PATCH, (struct ag_str){0}, &minted, &self->id);
+    if (patch->op == AG_UPDATE)
+        ag_fields_merge (ag_buf_str (&self->old), patch->value, &self->merged);
+    choose_id (self, run);
+    ag_put_map (&self->payload, patch->id.p ? 4 : 3);
+    put_patch (self, run, stamp);
+    put_text (&self->payload, "target", patch->target);
+    ag_put_lit (&self->payload, "diff");
+    ag_fields_diff (ag_buf_str (&self->old), patched (self), &self->payload);
+    if (patch->id.p)
+        put_text_or_null (&self->payload, "approved_by", stamp->actor);
     return 0;
 }
 
 int
 ag_graph_patch (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
-                struct ag_str id, const struct ag_tip *before, enum ag_patch_op op,
-                struct ag_str value, struct ag_str rationale, size_t *bytes, struct ag_err *err)
+                const struct ag_patch *patch, const struct ag_tip *before, size_t *bytes,
+                struct ag_err *err)
 {
-    struct patch self = {
-        .target = id, .value = value, .rationale = rationale, .op = op, .before = before};
+    struct making self = {.patch = patch, .status = "applied"};
     uint64_t seq;
-    int rc = prepare (&self, journal, run, err);
-    if (!rc) {
-        put_patch (&self, run, stamp);
-        rc = append (journal, run, stamp, AG_EV_PATCH_APPLIED, &self.payload, &seq, err);
-    }
+    int rc = make_applied (&self, journal, run, stamp, before, err);
     if (!rc)
-        ag_state_patch (journal, run, id, before, op, patched (&self), seq);
+        rc = append (journal, run, stamp, AG_EV_PATCH_APPLIED, &self.payload, &seq, err);
+    if (!rc)
+        ag_state_patch (journal, run, patch->target, before, patch->op, patched (&self), seq);
+    if (!rc && patch->id.p)
+        rc = ag_state_decide (journal, run, AG_PATCH, patch->id, seq, err) < 0 ? -1 : 0;
     *bytes = patched (&self).n;
-    patch_fini (&self);
+    making_fini (&self);
+    return rc;
+}
+
+int
+ag_graph_reject (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
+                 const struct ag_patch *patch, struct ag_str reason, uint64_t version,
+                 struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    ag_put_map (&payload, 4);
+    put_text (&payload, "patch_id", patch->id);
+    put_text (&payload, "target", patch->target);
+    put_text_or_null (&payload, "reason", reason);
+    ag_put_lit (&payload, "current_version");
+    ag_put_uint (&payload, version);
+    int rc = append (journal, run, stamp, AG_EV_PATCH_REJECTED, &payload, &seq, err);
+    if (!rc)
+        rc = ag_state_decide (journal, run, AG_PATCH, patch->id, seq, err) < 0 ? -1 : 0;
+    ag_buf_fini (&payload);
     return rc;
 }
 

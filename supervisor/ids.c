@@ -113,7 +113,10 @@ read_tail (struct ag_str tail, struct ag_minted *minted)
     return read_number (tail, &minted->number);
 }
 
-static const char *const prefixes[] = {[AG_MINTED_RELATION] = "rel_", [AG_MINTED_PATCH] = "patch_"};
+static const char *const prefixes[] = {[AG_MINTED_RELATION] = "rel_",
+                                       [AG_MINTED_PATCH] = "patch_",
+                                       [AG_MINTED_APPROVAL] = "approval_",
+                                       [AG_MINTED_FRAME] = "frame_"};
 
 bool
 ag_minted_read (enum ag_minted_kind kind, struct ag_str id, struct ag_minted *minted)

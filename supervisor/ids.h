@@ -1,6 +1,6 @@
 /*  ids - names of things and runs: what a caller may give, what a run mints, what raises its counters.
  *
- *  A root mints `task#7`, `rel_012`, `patch_003`. A fork mints with the tag of a run: `task#r3f.1`,
+ *  A root mints `task#7`, `rel_012`, `patch_003`, `approval_001`, `frame_001`. A fork mints with the tag of a run: `task#r3f.1`,
  *  `rel_r3f.001`. Whatever a run sees in the form it mints raises its counter, so that it never mints an
  *  id twice.
  *  SPDX-License-Identifier: Apache-2.0
@@ -34,7 +34,14 @@ struct ag_minted {
     uint64_t run;    //  of the tag; 0: a plain form
     uint64_t number; //  AG_MINTED_MAX + 1 for any larger
 };
-enum ag_minted_kind { AG_MINTED_OBJECT, AG_MINTED_RELATION, AG_MINTED_PATCH, AG_MINTED_KINDS };
+enum ag_minted_kind {
+    AG_MINTED_OBJECT,
+    AG_MINTED_RELATION,
+    AG_MINTED_PATCH,
+    AG_MINTED_APPROVAL,
+    AG_MINTED_FRAME,
+    AG_MINTED_KINDS
+};
 //  false when the id has neither form of its kind.
 bool ag_minted_read (enum ag_minted_kind kind, struct ag_str id, struct ag_minted *minted);
 

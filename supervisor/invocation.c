@@ -144,7 +144,7 @@ append_completed (struct ag_house *house, const struct ag_invocation *self,
     } counts[] = {{"objects_created", applied->objects},
                   {"relations_created", applied->relations},
                   {"patches_applied", applied->patches},
-                  {"patches_proposed", 0},
+                  {"patches_proposed", applied->proposed},
                   {"events_emitted", applied->emitted}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         ag_put_lit (&payload, counts[i].key);
@@ -182,13 +182,25 @@ check_budget (struct ag_house *house, struct ag_run *run, const struct ag_invoca
                     (unsigned long long)most, (unsigned long long)(run->head.tip - run->cut));
 }
 
+struct ag_policy
+ag_invocation_policy (struct ag_house *house, const struct ag_invocation *self)
+{
+    struct ag_unit *unit = ag_fleet_unit (house, self->run, self->host);
+    return ag_policy_of (unit ? ag_buf_str (&unit->spec) : AG_LIT ("\x80"),
+                         ag_buf_str (&self->behavior));
+}
+
 //  Everything of one commit, rolled back together.
 static int
 commit (struct ag_house *house, struct ag_run *run, struct ag_invocation *self, struct ag_str ops,
         struct ag_applied *applied, struct ag_err *err)
 {
-    struct ag_author author = {
-        .actor = name_of (self), .cause = self->event, .read_at = self->at, .mint = &self->mint};
+    struct ag_policy policy = ag_invocation_policy (house, self);
+    struct ag_author author = {.actor = name_of (self),
+                               .cause = self->event,
+                               .read_at = self->at,
+                               .mint = &self->mint,
+                               .policy = &policy};
     struct ag_mark mark = ag_journal_mark (house->journal);
     int rc = append_reads (house, self, err);
     if (!rc && ops.p)
@@ -280,6 +292,16 @@ diverged (struct ag_house *house, struct ag_invocation *self, struct ag_buf *ans
     return close_failed (house, self, &failure, err);
 }
 
+//  It asked for something that its policy forbids, and was told so; nothing of it lands.
+static int
+denied (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
+        struct ag_err *err)
+{
+    struct ag_err why;
+    ag_fail (&why, AG_E_POLICY, "%.*s", AG_STR_ARG (ag_buf_str (&self->denied)));
+    return refused (house, self, &why, answer, err);
+}
+
 static int
 decline (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
          struct ag_err *err)
@@ -317,6 +339,8 @@ ag_invocation_done (struct ag_house *house, struct ag_invocation *self,
         return -1;
     if (self->diverged)
         return diverged (house, self, answer, err);
+    if (self->denied.n)
+        return denied (house, self, answer, err);
     int rc = ag_reads_stale (house->journal, run, self, err);
     if (rc)
         return rc < 0 ? -1 : again (house, self, answer, err);
@@ -350,6 +374,8 @@ ag_invocation_fail (struct ag_house *house, struct ag_invocation *self,
 {
     struct failure failure = {.type = AG_LIT ("Error"), .message = AG_LIT ("")};
     struct ag_buf normal = {0};
+    if (self->denied.n)
+        return denied (house, self, answer, err);
     int rc = ag_value_normalise (fail->error, &normal, err);
     if (!rc) {
         struct ag_str error = ag_buf_str (&normal);

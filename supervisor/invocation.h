@@ -7,6 +7,7 @@
 #ifndef AG_INVOCATION_H
 #define AG_INVOCATION_H
 #include "common/wire.h"
+#include "supervisor/policy.h"
 #include "supervisor/queue.h"
 
 //  Append behavior.started and put `invoke` for the session into answer.
@@ -20,6 +21,10 @@ int ag_invocation_fail (struct ag_house *house, struct ag_invocation *invocation
                         const struct ag_msg_fail *fail, struct ag_buf *answer, struct ag_err *err);
 int ag_invocation_get (struct ag_house *house, struct ag_invocation *invocation,
                        const struct ag_msg_get *get, struct ag_buf *answer, struct ag_err *err);
+
+//  What its behaviour may do, by the spec of its run.
+struct ag_policy ag_invocation_policy (struct ag_house *house,
+                                       const struct ag_invocation *invocation);
 
 //  Its process died: handed out again, or, after its last attempt, behavior.failed. by_house: the house
 //  ended the process on purpose; that does not count.

@@ -16,43 +16,53 @@ enum {
 
 /*  Events in  */
 
-//  The id that an event names in a form that some run mints.
-static bool
-names_minted (const struct ag_event *event, enum ag_minted_kind *kind, struct ag_minted *minted)
+//  An id that was seen raises the counter of its kind when it has the form that the run mints.
+static void
+raise_counter (struct ag_run_head *head, uint64_t mint, enum ag_minted_kind kind, struct ag_str id)
+{
+    struct ag_minted minted;
+    if (ag_minted_read (kind, id, &minted) && minted.run == mint &&
+        minted.number <= AG_MINTED_MAX && minted.number > head->minted[kind])
+        head->minted[kind] = minted.number;
+}
+
+//  What an event names: payload.PART.FIELD, or payload.FIELD. An object that waits for an approval has its
+//  id already.
+static void
+raise_counters (struct ag_run_head *head, uint64_t mint, const struct ag_event *event)
 {
     static const struct {
         enum ag_type type;
         enum ag_minted_kind kind;
-        const char *part;
-    } rows[] = {{AG_EV_OBJECT_CREATED, AG_MINTED_OBJECT, "object"},
-                {AG_EV_RELATION_CREATED, AG_MINTED_RELATION, "relation"},
-                {AG_EV_PATCH_APPLIED, AG_MINTED_PATCH, "patch"},
-                {AG_EV_PATCH_PROPOSED, AG_MINTED_PATCH, "patch"}};
+        const char *part, *field;
+    } rows[] = {{AG_EV_OBJECT_CREATED, AG_MINTED_OBJECT, "object", "id"},
+                {AG_EV_RELATION_CREATED, AG_MINTED_RELATION, "relation", "id"},
+                {AG_EV_PATCH_APPLIED, AG_MINTED_PATCH, "patch", "id"},
+                {AG_EV_PATCH_PROPOSED, AG_MINTED_PATCH, "patch", "id"},
+                {AG_EV_APPROVAL_PROPOSED, AG_MINTED_APPROVAL, NULL, "approval_id"},
+                {AG_EV_APPROVAL_PROPOSED, AG_MINTED_OBJECT, NULL, "id"}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct ag_str thing, id;
-        *kind = rows[i].kind;
-        if (ag_str_eq (event->type, ag_type_name (rows[i].type)))
-            return !ag_map_get (event->payload, rows[i].part, &thing) &&
-                   !ag_map_text (thing, "id", &id) && ag_minted_read (*kind, id, minted);
+        struct ag_str thing = event->payload, id;
+        if (ag_str_eq (event->type, ag_type_name (rows[i].type)) &&
+            !(rows[i].part && ag_map_get (event->payload, rows[i].part, &thing)) &&
+            !ag_map_text (thing, rows[i].field, &id))
+            raise_counter (head, mint, rows[i].kind, id);
     }
-    return false;
+    if (event->frame.p)
+        raise_counter (head, mint, AG_MINTED_FRAME, event->frame);
 }
 
 void
 ag_head_add (struct ag_run_head *head, uint64_t mint, const struct ag_event *event)
 {
-    enum ag_minted_kind kind;
-    struct ag_minted minted;
     uint8_t before[AG_HASH];
 
     head->tip++;
     head->facts += !ag_type_rule (event->type).lifecycle;
     memcpy (before, head->chain, AG_HASH);
     ag_hash ((struct ag_str){(const char *)before, AG_HASH}, event->stored, head->chain);
-    if (names_minted (event, &kind, &minted) && minted.run == mint &&
-        minted.number <= AG_MINTED_MAX && minted.number > head->minted[kind])
-        head->minted[kind] = minted.number;
+    raise_counters (head, mint, event);
 }
 
 //  The head as it stands, before it moves on from a multiple of AG_CHECKPOINT.

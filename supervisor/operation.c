@@ -1,28 +1,8 @@
 //  SPDX-License-Identifier: Apache-2.0
-#include "supervisor/operation.h"
-#include "supervisor/arena.h"
-#include "supervisor/graph.h"
-#include "supervisor/omap.h"
-#include "supervisor/operation_read.h"
+#include "supervisor/operation_inside.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-//  One list while it is applied.
-struct apply {
-    ag_journal_t *journal;
-    struct ag_run *run;
-    const struct ag_author *author;
-    struct ag_stamp stamp;
-    uint64_t begin;                   //  the tip before it
-    uint64_t minted[AG_MINTED_KINDS]; //  of the invocation's block, so far
-    struct ag_arena arena;
-    struct ag_omap names; //  given by `as` -> ids
-    struct ag_tip tip;
-    struct ag_buf id; //  of what was made last
-    size_t patched_bytes;
-    struct ag_applied *applied;
-};
 
 void
 ag_applied_fini (struct ag_applied *applied)
@@ -34,8 +14,8 @@ ag_applied_fini (struct ag_applied *applied)
 /*  Checks  */
 
 //  An id as it was given, or the id behind "@name".
-static int
-resolve (struct apply *self, struct ag_str given, struct ag_str *id, struct ag_err *err)
+int
+ag_apply_resolve (struct ag_apply *self, struct ag_str given, struct ag_str *id, struct ag_err *err)
 {
     *id = given;
     if (given.n == 0 || given.p[0] != '@')
@@ -52,24 +32,30 @@ resolve (struct apply *self, struct ag_str given, struct ag_str *id, struct ag_e
 static const char *
 kind_name (enum ag_entity_kind kind)
 {
-    return kind == AG_OBJECT ? "object" : "relation";
+    return kind == AG_OBJECT ? "object" : kind == AG_RELATION ? "relation" : "patch";
 }
 
 //  Somebody else changed it after the author read.
 static bool
-contended (const struct apply *self)
+contended (const struct ag_apply *self)
 {
     uint64_t read_at = self->author->read_at;
     return read_at && self->tip.seq > read_at && self->tip.seq <= self->begin;
 }
 
 //  The thing must be there now; its tip stands in self->tip.
-static int
-require (struct apply *self, enum ag_entity_kind kind, struct ag_str id, struct ag_err *err)
+int
+ag_apply_require (struct ag_apply *self, enum ag_entity_kind kind, struct ag_str id,
+                  struct ag_err *err)
 {
     int rc = ag_state_tip (self->journal, self->run, kind, id, AG_NOW, &self->tip, err);
     if (rc < 0 || (rc > 0 && self->tip.live))
         return rc < 0 ? -1 : 0;
+    const struct ag_entry *parked = ag_omap_find (&self->parked, id);
+    if (parked && kind == AG_OBJECT)
+        return ag_fail (err, AG_E_WAITING,
+                        "object `%.*s` waits for %.*s; nothing can refer to it before that",
+                        AG_STR_ARG (id), AG_STR_ARG (parked->value));
     if (rc > 0 && contended (self))
         return ag_fail (err, AG_E_CONTENTION, "%s `%.*s` was removed meanwhile", kind_name (kind),
                         AG_STR_ARG (id));
@@ -79,10 +65,10 @@ require (struct apply *self, enum ag_entity_kind kind, struct ag_str id, struct 
 
 //  As require, and nobody else may have changed it.
 static int
-require_mine (struct apply *self, enum ag_entity_kind kind, struct ag_str given, struct ag_str *id,
-              struct ag_err *err)
+require_mine (struct ag_apply *self, enum ag_entity_kind kind, struct ag_str given,
+              struct ag_str *id, struct ag_err *err)
 {
-    if (resolve (self, given, id, err) || require (self, kind, *id, err))
+    if (ag_apply_resolve (self, given, id, err) || ag_apply_require (self, kind, *id, err))
         return -1;
     if (contended (self))
         return ag_fail (err, AG_E_CONTENTION, "%s `%.*s` was changed meanwhile", kind_name (kind),
@@ -90,8 +76,8 @@ require_mine (struct apply *self, enum ag_entity_kind kind, struct ag_str given,
     return 0;
 }
 
-static int
-check_data (struct ag_str data, struct ag_err *err)
+int
+ag_apply_check_data (struct ag_str data, struct ag_err *err)
 {
     struct ag_str value;
     if (ag_map_get (data, "provenance", &value))
@@ -128,7 +114,7 @@ max (uint64_t a, uint64_t b)
 
 //  The invocation goes on in its block; anybody else steps over the block of an open invocation.
 static uint64_t
-next_number (struct apply *self, enum ag_minted_kind kind)
+next_number (struct ag_apply *self, enum ag_minted_kind kind)
 {
     const struct ag_mint *block = self->author->mint;
     uint64_t seen = self->run->head.minted[kind];
@@ -143,7 +129,7 @@ next_number (struct apply *self, enum ag_minted_kind kind)
 }
 
 static int
-is_used (struct apply *self, enum ag_entity_kind kind, struct ag_err *err)
+is_used (struct ag_apply *self, enum ag_entity_kind kind, struct ag_err *err)
 {
     return ag_state_tip (self->journal, self->run, kind, ag_buf_str (&self->id), AG_NOW, &self->tip,
                          err);
@@ -151,7 +137,7 @@ is_used (struct apply *self, enum ag_entity_kind kind, struct ag_err *err)
 
 //  A number of the block may have been given by name; then the next one is taken.
 static int
-mint (struct apply *self, enum ag_entity_kind kind, struct ag_str type, struct ag_err *err)
+mint (struct ag_apply *self, enum ag_entity_kind kind, struct ag_str type, struct ag_err *err)
 {
     struct ag_minted minted = {.run = self->run->mint};
     int used, tries = 0;
@@ -169,7 +155,7 @@ mint (struct apply *self, enum ag_entity_kind kind, struct ag_str type, struct a
 
 //  Tag forms are the house's to give, and of the open invocation in its block.
 static int
-check_form (const struct apply *self, enum ag_entity_kind kind, struct ag_str id,
+check_form (const struct ag_apply *self, enum ag_entity_kind kind, struct ag_str id,
             struct ag_err *err)
 {
     struct ag_minted minted;
@@ -186,7 +172,7 @@ check_form (const struct apply *self, enum ag_entity_kind kind, struct ag_str id
 }
 
 static int
-take_given (struct apply *self, enum ag_entity_kind kind, struct ag_str id, struct ag_err *err)
+take_given (struct ag_apply *self, enum ag_entity_kind kind, struct ag_str id, struct ag_err *err)
 {
     if (ag_id_check (id, "the id", err) || check_form (self, kind, id, err))
         return -1;
@@ -199,16 +185,16 @@ take_given (struct apply *self, enum ag_entity_kind kind, struct ag_str id, stru
     return used;
 }
 
-static int
-choose_id (struct apply *self, enum ag_entity_kind kind, const struct ag_operation *op,
-           struct ag_err *err)
+int
+ag_apply_choose (struct ag_apply *self, enum ag_entity_kind kind, const struct ag_operation *op,
+                 struct ag_err *err)
 {
     return op->id.p ? take_given (self, kind, op->id, err) : mint (self, kind, op->type, err);
 }
 
 //  Remember what `as` calls the thing that was made last.
-static int
-name_it (struct apply *self, struct ag_str name, struct ag_err *err)
+int
+ag_apply_name (struct ag_apply *self, struct ag_str name, struct ag_err *err)
 {
     if (!name.p)
         return 0;
@@ -225,12 +211,16 @@ name_it (struct apply *self, struct ag_str name, struct ag_err *err)
 /*  One function per row of operations.def: 1 when it made what self->id names, 0, -1.  */
 
 static int
-add_object (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+add_object (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     struct ag_str data = or_empty (op->data);
-    if (ag_type_check (op->type, "the type", err) || check_data (data, err) ||
-        choose_id (self, AG_OBJECT, op, err) || name_it (self, op->as, err))
+    const struct ag_policy *policy = self->author->policy;
+    if (ag_type_check (op->type, "the type", err) || ag_apply_check_data (data, err) ||
+        ag_policy_check (policy, AG_MAY_CREATE, op->type, err) ||
+        ag_apply_choose (self, AG_OBJECT, op, err) || ag_apply_name (self, op->as, err))
         return -1;
+    if (ag_policy_asks (policy, op->type))
+        return ag_apply_park (self, op->type, data, err) ? -1 : 1;
     self->applied->objects++;
     return ag_graph_create (self->journal, self->run, &self->stamp, ag_buf_str (&self->id),
                             op->type, data, err)
@@ -238,15 +228,12 @@ add_object (struct apply *self, const struct ag_operation *op, struct ag_err *er
                : 1;
 }
 
-static int
-change_object (struct apply *self, const struct ag_operation *op, enum ag_patch_op patch,
-               struct ag_err *err)
+int
+ag_apply_patch (struct ag_apply *self, const struct ag_patch *patch, struct ag_err *err)
 {
-    struct ag_str id, rationale = {0};
     size_t bytes;
-    if (check_data (op->data, err) || require_mine (self, AG_OBJECT, op->id, &id, err) ||
-        ag_graph_patch (self->journal, self->run, &self->stamp, id, &self->tip, patch, op->data,
-                        rationale, &bytes, err))
+    if (ag_policy_check (self->author->policy, AG_MAY_APPLY, self->tip.type, err) ||
+        ag_graph_patch (self->journal, self->run, &self->stamp, patch, &self->tip, &bytes, err))
         return -1;
     self->applied->patches++;
     self->patched_bytes += bytes;
@@ -257,19 +244,31 @@ change_object (struct apply *self, const struct ag_operation *op, enum ag_patch_
 }
 
 static int
-patch_object (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+change_object (struct ag_apply *self, const struct ag_operation *op, enum ag_patch_op change,
+               struct ag_err *err)
+{
+    struct ag_patch patch = {.value = op->data, .op = change};
+    if (ag_apply_check_data (op->data, err) ||
+        require_mine (self, AG_OBJECT, op->id, &patch.target, err))
+        return -1;
+    patch.expected = self->tip.version;
+    return ag_apply_patch (self, &patch, err);
+}
+
+static int
+patch_object (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     return change_object (self, op, AG_UPDATE, err);
 }
 
 static int
-replace_object (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+replace_object (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     return change_object (self, op, AG_REPLACE, err);
 }
 
 static int
-check_count (const struct apply *self, struct ag_err *err)
+check_count (const struct ag_apply *self, struct ag_err *err)
 {
     if (self->run->head.tip - self->begin <= AG_APPLY_EVENTS)
         return 0;
@@ -292,17 +291,17 @@ collect_id (void *arg, struct ag_str id)
 }
 
 static int
-remove_one (struct apply *self, const struct ag_stamp *stamp, enum ag_entity_kind kind,
+remove_one (struct ag_apply *self, const struct ag_stamp *stamp, enum ag_entity_kind kind,
             struct ag_str id, struct ag_err *err)
 {
-    if (require (self, kind, id, err))
+    if (ag_apply_require (self, kind, id, err))
         return -1;
     return ag_graph_remove (self->journal, self->run, stamp, kind, id, &self->tip, err);
 }
 
 //  The removal of an object takes its relations along, each with its own event that it caused.
 static int
-remove_relations (struct apply *self, struct ag_str object, struct ag_err *err)
+remove_relations (struct ag_apply *self, struct ag_str object, struct ag_err *err)
 {
     struct ids ids = {0};
     struct ag_stamp stamp = self->stamp;
@@ -319,23 +318,27 @@ remove_relations (struct apply *self, struct ag_str object, struct ag_err *err)
 }
 
 static int
-remove_object (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+remove_object (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     struct ag_str id;
     if (require_mine (self, AG_OBJECT, op->id, &id, err) ||
+        ag_policy_check (self->author->policy, AG_MAY_APPLY, self->tip.type, err) ||
         remove_one (self, &self->stamp, AG_OBJECT, id, err))
         return -1;
     return remove_relations (self, id, err);
 }
 
 static int
-add_relation (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+add_relation (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     struct ag_str source, target, data = or_empty (op->data);
-    if (ag_type_check (op->type, "the type", err) || check_data (data, err) ||
-        resolve (self, op->source, &source, err) || resolve (self, op->target, &target, err) ||
-        require (self, AG_OBJECT, source, err) || require (self, AG_OBJECT, target, err) ||
-        choose_id (self, AG_RELATION, op, err) || name_it (self, op->as, err))
+    if (ag_type_check (op->type, "the type", err) || ag_apply_check_data (data, err) ||
+        ag_policy_check (self->author->policy, AG_MAY_RELATE, op->type, err) ||
+        ag_apply_resolve (self, op->source, &source, err) ||
+        ag_apply_resolve (self, op->target, &target, err) ||
+        ag_apply_require (self, AG_OBJECT, source, err) ||
+        ag_apply_require (self, AG_OBJECT, target, err) ||
+        ag_apply_choose (self, AG_RELATION, op, err) || ag_apply_name (self, op->as, err))
         return -1;
     self->applied->relations++;
     return ag_graph_relate (self->journal, self->run, &self->stamp, ag_buf_str (&self->id),
@@ -345,17 +348,18 @@ add_relation (struct apply *self, const struct ag_operation *op, struct ag_err *
 }
 
 static int
-remove_relation (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+remove_relation (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     struct ag_str id;
     return require_mine (self, AG_RELATION, op->id, &id, err) ||
+                   ag_policy_check (self->author->policy, AG_MAY_RELATE, self->tip.type, err) ||
                    remove_one (self, &self->stamp, AG_RELATION, id, err)
                ? -1
                : 0;
 }
 
 static int
-emit (struct apply *self, const struct ag_operation *op, struct ag_err *err)
+emit (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     uint64_t seq;
     const struct ag_draft draft = {.type = op->type,
@@ -374,21 +378,19 @@ emit (struct apply *self, const struct ag_operation *op, struct ag_err *err)
     return ag_journal_append (self->journal, self->run, &draft, &seq, err);
 }
 
-typedef int (*op_fn) (struct apply *self, const struct ag_operation *op, struct ag_err *err);
+typedef int (*op_fn) (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err);
 static const op_fn handlers[AG_OPS] = {
-    [AG_OP_ADD_OBJECT] = add_object,
-    [AG_OP_PATCH_OBJECT] = patch_object,
-    [AG_OP_REPLACE_OBJECT] = replace_object,
-    [AG_OP_REMOVE_OBJECT] = remove_object,
-    [AG_OP_ADD_RELATION] = add_relation,
-    [AG_OP_REMOVE_RELATION] = remove_relation,
-    [AG_OP_EMIT] = emit,
+    [AG_OP_ADD_OBJECT] = add_object,          [AG_OP_PATCH_OBJECT] = patch_object,
+    [AG_OP_REPLACE_OBJECT] = replace_object,  [AG_OP_REMOVE_OBJECT] = remove_object,
+    [AG_OP_ADD_RELATION] = add_relation,      [AG_OP_REMOVE_RELATION] = remove_relation,
+    [AG_OP_PROPOSE_PATCH] = ag_apply_propose, [AG_OP_APPLY_PATCH] = ag_apply_apply,
+    [AG_OP_REJECT_PATCH] = ag_apply_reject,   [AG_OP_EMIT] = emit,
 };
 
 /*  The list  */
 
 static int
-apply_one (struct apply *self, struct ag_str map, uint32_t index, struct ag_err *err)
+apply_one (struct ag_apply *self, struct ag_str map, uint32_t index, struct ag_err *err)
 {
     struct ag_operation op;
     if (ag_operation_read (map, &op, err))
@@ -404,7 +406,7 @@ apply_one (struct apply *self, struct ag_str map, uint32_t index, struct ag_err 
 }
 
 static int
-apply_all (struct apply *self, struct ag_str ops, struct ag_err *err)
+apply_all (struct ag_apply *self, struct ag_str ops, struct ag_err *err)
 {
     struct ag_cursor in = ag_cursor (ops);
     struct ag_head head;
@@ -428,11 +430,11 @@ int
 ag_operations_apply (ag_journal_t *journal, struct ag_run *run, struct ag_str ops,
                      const struct ag_author *author, struct ag_applied *applied, struct ag_err *err)
 {
-    struct apply self = {.journal = journal,
-                         .run = run,
-                         .author = author,
-                         .begin = run->head.tip,
-                         .applied = applied};
+    struct ag_apply self = {.journal = journal,
+                            .run = run,
+                            .author = author,
+                            .begin = run->head.tip,
+                            .applied = applied};
     self.stamp = (struct ag_stamp){author->actor, author->frame, author->cause, author->flags,
                                    ag_journal_now (journal)};
     struct ag_mark mark = ag_journal_mark (journal);

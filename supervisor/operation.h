@@ -23,25 +23,28 @@ struct ag_mint {
 };
 
 //  On whose behalf. `{.actor = AG_LIT ("user")}` is a person.
+struct ag_policy;
 struct ag_author {
     struct ag_str actor;
     struct ag_str frame; //  p NULL: none
     uint64_t cause;      //  sequence of the causing event; 0: none
     uint32_t flags;      //  AG_QUIESCENT
     uint64_t read_at;    //  0, or: a thing that was changed after it is refused as AG_E_CONTENTION
-    const struct ag_mint *mint; //  of the invocation that is open in this run, or NULL
+    const struct ag_policy *policy; //  of the behaviour; NULL: of a person, who may do everything
+    const struct ag_mint *mint;     //  of the invocation that is open in this run, or NULL
 };
 
 //  What a list did. Empty (`first` 0) when the list was.
 struct ag_applied {
     uint64_t first, last; //  sequences of its events
-    uint32_t objects, relations, patches, emitted;
+    uint32_t objects, relations, patches, proposed, emitted;
     struct ag_buf ids; //  a list value: ids in order of the operations, null where none is made
 };
 void ag_applied_fini (struct ag_applied *applied);
 
 //  ops is a normal list value. On failure nothing has changed; the error names the operation.
-//  AG_E_BAD_OPERATION, AG_E_NOT_FOUND, AG_E_EXISTS, AG_E_RESERVED, AG_E_TOO_LARGE, AG_E_CONTENTION.
+//  AG_E_BAD_OPERATION, AG_E_NOT_FOUND, AG_E_EXISTS, AG_E_RESERVED, AG_E_TOO_LARGE, AG_E_CONTENTION,
+//  AG_E_DECIDED, AG_E_POLICY, AG_E_WAITING.
 int ag_operations_apply (ag_journal_t *journal, struct ag_run *run, struct ag_str ops,
                          const struct ag_author *author, struct ag_applied *applied,
                          struct ag_err *err);

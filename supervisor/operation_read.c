@@ -11,7 +11,14 @@ static const char *const names[] = {
 #include "schemas/operations.def"
 };
 
-enum field_kind { ID, TYPE, TEXT, MAP };
+enum field_kind { ID, TYPE, TEXT, MAP, UINT, LIST };
+
+//  How a field of each kind is written, and what it is called when it is not. All but texts are kept whole.
+static const struct {
+    enum ag_kind kind;
+    const char *name;
+} kinds[] = {[ID] = {AG_TEXT, "text"}, [TYPE] = {AG_TEXT, "text"},   [TEXT] = {AG_TEXT, "text"},
+             [MAP] = {AG_MAP, "map"},  [UINT] = {AG_UINT, "number"}, [LIST] = {AG_LIST, "list"}};
 
 static const struct field {
     enum ag_op op;
@@ -73,11 +80,10 @@ read_field (struct ag_operation *operation, struct ag_str name, struct ag_str va
     struct ag_head head;
     if (!field)
         return ag_fail (err, AG_E_BAD_OPERATION, "unknown field `%.*s`", AG_STR_ARG (name));
-    enum ag_kind wanted = field->kind == MAP ? AG_MAP : AG_TEXT;
-    if (ag_next (&in, &head) || head.kind != wanted)
+    if (ag_next (&in, &head) || head.kind != kinds[field->kind].kind)
         return ag_fail (err, AG_E_BAD_OPERATION, "`%s` is no %s", field->name,
-                        wanted == AG_MAP ? "map" : "text");
-    *place (operation, field) = wanted == AG_MAP ? value : head.s;
+                        kinds[field->kind].name);
+    *place (operation, field) = head.kind == AG_TEXT ? head.s : value;
     return 0;
 }
 

@@ -18,6 +18,9 @@ const char *ag_op_name (enum ag_op op);
 struct ag_operation {
     enum ag_op op;
     struct ag_str type, data, id, as, source, target, payload;
+    struct ag_str patch, change, rationale, reason;
+    struct ag_str evidence;
+    struct ag_str expected_version; //  a value: the number
 };
 
 //  AG_E_BAD_OPERATION: no map, an unknown operation or field, a field missing or of another kind.

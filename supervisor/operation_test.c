@@ -152,6 +152,7 @@ what_does_not_exist_or_is_not_allowed_is_refused_by_name (void **state)
         {"[{'op':'emit','type':'pack.loaded'}]", AG_E_RESERVED, "`pack.loaded`"},
         {"[{'op':'emit','type':'object.created'}]", AG_E_RESERVED, "`object.created`"},
         {"[{'op':'emit','type':'goal.created'}]", AG_E_RESERVED, "`goal.created`"},
+        {"[{'op':'emit','type':'patch.applied'}]", AG_E_RESERVED, "`patch.applied`"},
         {"[{'op':'emit','type':'llm.anything'}]", AG_E_RESERVED, "`llm.anything`"},
     };
     struct core *self = *state;

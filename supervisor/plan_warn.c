@@ -11,7 +11,8 @@ struct search {
 
 struct warner {
     ag_journal_t *journal;
-    const struct ag_run *parent;
+    const struct ag_run *parent, *fork;
+    enum ag_entity_kind kind; //  of what waits
     ag_plan_t *plan;
     size_t more;
     struct ag_err *err;
@@ -111,15 +112,50 @@ warn_of_settings (void *arg, const struct ag_event *event)
     return true;
 }
 
+//  What was proposed in the fork and waits there stays there. What waited at the cut waits in the parent too.
+static bool
+warn_of_waiting (void *arg, struct ag_str id)
+{
+    struct warner *self = arg;
+    struct ag_tip tip = {0};
+    self->rc = ag_state_tip (self->journal, self->fork, self->kind, id, AG_NOW, &tip, self->err);
+    if (self->rc > 0 && tip.created > self->fork->cut)
+        warn (self, ag_plan_text (self->plan,
+                                  self->kind == AG_PATCH
+                                      ? "%.*s is proposed in the fork and not decided; it is not "
+                                        "adopted"
+                                      : "%.*s waits for an approval in the fork; it is not adopted",
+                                  AG_STR_ARG (id)));
+    self->rc = self->rc < 0 ? -1 : 0;
+    ag_tip_fini (&tip);
+    return !self->rc;
+}
+
+static int
+warn_of_all_waiting (struct warner *self)
+{
+    static const enum ag_entity_kind kinds[] = {AG_APPROVAL, AG_PATCH};
+    for (size_t i = 0; i < 2; i++) {
+        self->kind = kinds[i];
+        if (ag_state_waiting (self->journal, self->fork, kinds[i], AG_NOW, (struct ag_str){0},
+                              warn_of_waiting, self, self->err) ||
+            self->rc)
+            return -1;
+    }
+    return 0;
+}
+
 int
 ag_plan_warn (ag_journal_t *journal, const struct ag_run *fork, ag_plan_t *plan, struct ag_err *err)
 {
-    struct warner self = {.journal = journal, .parent = fork->above, .plan = plan, .err = err};
+    struct warner self = {
+        .journal = journal, .parent = fork->above, .fork = fork, .plan = plan, .err = err};
     if (ag_journal_scan_type (journal, fork, ag_type_name (AG_EV_PACK_LOADED), fork->cut,
                               fork->head.tip, warn_of_pack, &self, err) ||
         self.rc ||
         ag_journal_scan_type (journal, fork, ag_type_name (AG_EV_PACK_SETTINGS_OVERRIDDEN),
-                              fork->cut, fork->head.tip, warn_of_settings, &self, err))
+                              fork->cut, fork->head.tip, warn_of_settings, &self, err) ||
+        warn_of_all_waiting (&self))
         return -1;
     if (self.more)
         plan->warnings[WARNINGS - 1] = ag_plan_text (plan, "... and %zu more", self.more + 1);

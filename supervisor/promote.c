@@ -180,11 +180,15 @@ patch_one (struct promote *self, enum ag_entity_kind kind, const struct ag_delta
     size_t bytes;
     char rationale[sizeof "promoted from " + AG_RUN_TEXT];
     snprintf (rationale, sizeof rationale, "promoted from %s", self->plan->fork_id);
-    return look (self, kind, delta->id) ||
-                   ag_graph_patch (self->journal, self->parent, &self->stamp, delta->id, &self->tip,
-                                   AG_REPLACE, delta->data, ag_str (rationale), &bytes, self->err)
-               ? -1
-               : 0;
+    if (look (self, kind, delta->id))
+        return -1;
+    struct ag_patch patch = {.target = delta->id,
+                             .value = delta->data,
+                             .rationale = ag_str (rationale),
+                             .op = AG_REPLACE,
+                             .expected = self->tip.version};
+    return ag_graph_patch (self->journal, self->parent, &self->stamp, &patch, &self->tip, &bytes,
+                           self->err);
 }
 
 static int

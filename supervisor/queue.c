@@ -157,6 +157,7 @@ ag_queue_again (struct ag_house *house, uint64_t run)
     open->attempt++;
     open->effects = open->read_count = 0;
     ag_buf_clear (&open->reads);
+    ag_buf_clear (&open->denied);
     open->pending.open = open->diverged = false;
     queue->changed = queue->touched = true;
 }

@@ -36,8 +36,9 @@ struct ag_invocation {
     struct ag_buf reads;        //  what it asked for: see invocation.c
     uint32_t read_count;
     struct ag_pending pending;
-    bool diverged;  //  it asked for something else than before: it can only fail
-    uint64_t timer; //  of the wall clock; 0: none
+    bool diverged;        //  it asked for something else than before: it can only fail
+    struct ag_buf denied; //  what its policy said no to: it can only fail; empty: nothing
+    uint64_t timer;       //  of the wall clock; 0: none
 };
 
 struct ag_queues *ag_queues_new (struct ag_house *house);

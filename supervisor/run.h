@@ -21,7 +21,10 @@ enum ag_use {
     AG_USED_CALLS,  //  invocations
     AG_USED_TOOLS,
     AG_USED_MODELS,
-    AG_USED_COST, //  millionths of a dollar
+    AG_USED_COST,    //  millionths of a dollar
+    AG_USED_PATCHES, //  applied
+    AG_USED_DEPTH,   //  of the deepest trigger: 1 for an event that nothing caused
+    AG_USED_MS,      //  in invocations
     AG_USES
 };
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 //  Keys of an agent's configuration that its workers are started by.
-static const char *const kept[] = {"nets",      "layers",   "files",   "allow", "env",
-                                   "isolation", "attempts", "restart", "after", "hears"};
+static const char *const kept[] = {"nets",     "layers",  "files", "allow", "env",    "isolation",
+                                   "attempts", "restart", "after", "hears", "policy", "budget"};
 
 static void
 put_kept (struct ag_str from, struct ag_buf *out, uint32_t *count)

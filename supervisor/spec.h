@@ -2,7 +2,7 @@
  *  restart start the same.
  *
  *      {agent, hosts: [{kind: "script", packs: [PACK]} | {kind: "program", command, dir, base}],
- *       nets, layers, files, allow, env, isolation, attempts, restart, after, hears, goal}
+ *       nets, layers, files, allow, env, isolation, attempts, restart, after, hears, policy, budget}
  *      PACK = {name, version, bundle_hash, settings, files: [{path, bytes}]}
  *
  *  The bytes of packs stand as blobs where they are long. Everything else is as common/conf.h wrote it.

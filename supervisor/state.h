@@ -12,7 +12,9 @@
 
 #define AG_NOW UINT64_MAX
 
-enum ag_entity_kind { AG_OBJECT = 'o', AG_RELATION = 'r' };
+//  Patches and approvals are in the index too, alive while they wait for a decision; they have a tip and no
+//  data of their own: what was proposed stands in the event that made them.
+enum ag_entity_kind { AG_OBJECT = 'o', AG_RELATION = 'r', AG_PATCH = 'p', AG_APPROVAL = 'a' };
 
 //  What the index itself knows of an entity at a point; texts borrow from `hold`.
 struct ag_tip {
@@ -66,6 +68,11 @@ int ag_state_scan_type (ag_journal_t *journal, const struct ag_run *run, enum ag
 int ag_state_relations (ag_journal_t *journal, const struct ag_run *run, struct ag_str object,
                         uint64_t at, struct ag_str after, ag_id_fn fn, void *arg,
                         struct ag_err *err);
+
+//  What waits for a decision at a point, in order of the ids: patches or approvals. Costs what waits; at a
+//  past point what ever did.
+int ag_state_waiting (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                      uint64_t at, struct ag_str after, ag_id_fn fn, void *arg, struct ag_err *err);
 
 //  The entity that a graph event names; false for any other event.
 struct ag_change {

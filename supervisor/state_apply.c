@@ -81,6 +81,79 @@ apply_patch (ag_journal_t *journal, const struct ag_run *run, const struct ag_ev
     return rc;
 }
 
+/*  What waits for a decision: opened by one event, closed by another  */
+
+static const struct wait {
+    enum ag_type type;
+    enum ag_entity_kind kind;
+    const char *part; //  NULL: payload.FIELD
+    const char *field;
+    bool opens, always; //  always: there is one of that id
+} waits[] = {{AG_EV_PATCH_PROPOSED, AG_PATCH, "patch", "id", true, true},
+             {AG_EV_PATCH_APPLIED, AG_PATCH, "patch", "id", false, false},
+             {AG_EV_PATCH_REJECTED, AG_PATCH, NULL, "patch_id", false, true},
+             {AG_EV_APPROVAL_PROPOSED, AG_APPROVAL, NULL, "approval_id", true, true},
+             {AG_EV_APPROVAL_GRANTED, AG_APPROVAL, NULL, "approval_id", false, true},
+             {AG_EV_APPROVAL_DENIED, AG_APPROVAL, NULL, "approval_id", false, true}};
+
+//  Everything of a kind is of one type, so that what waits is found without what waited.
+static struct ag_str
+wait_type (enum ag_entity_kind kind)
+{
+    return kind == AG_PATCH ? AG_LIT ("patch") : AG_LIT ("approval");
+}
+
+void
+ag_state_propose (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                  struct ag_str id, uint64_t seq)
+{
+    ag_state_create (journal, run, kind, id, wait_type (kind), (struct ag_str){0},
+                     (struct ag_str){0}, seq);
+}
+
+int
+ag_state_decide (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                 struct ag_str id, uint64_t seq, struct ag_err *err)
+{
+    struct ag_tip before = {0};
+    int rc = ag_state_tip (journal, run, kind, id, AG_NOW, &before, err);
+    if (rc > 0 && before.live)
+        ag_state_remove (journal, run, kind, id, &before, seq);
+    else if (rc > 0)
+        rc = 0;
+    ag_tip_fini (&before);
+    return rc;
+}
+
+int
+ag_state_waiting (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                  uint64_t at, struct ag_str after, ag_id_fn fn, void *arg, struct ag_err *err)
+{
+    return ag_state_scan_type (journal, run, kind, wait_type (kind), at, after, fn, arg, err);
+}
+
+static int
+apply_wait (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
+            struct ag_err *err)
+{
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        const struct wait *wait = &waits[i];
+        struct ag_str holder = event->payload, id;
+        if (!ag_str_eq (event->type, ag_type_name (wait->type)))
+            continue;
+        if ((wait->part && ag_map_get (event->payload, wait->part, &holder)) ||
+            ag_map_text (holder, wait->field, &id))
+            return corrupt (run, event, err);
+        if (wait->opens) {
+            ag_state_propose (journal, run, wait->kind, id, event->seq);
+            return 0;
+        }
+        int rc = ag_state_decide (journal, run, wait->kind, id, event->seq, err);
+        return rc < 0 ? -1 : rc == 0 && wait->always ? corrupt (run, event, err) : 0;
+    }
+    return 0;
+}
+
 int
 ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
                 struct ag_err *err)
@@ -88,6 +161,8 @@ ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag
     const struct row *row = row_of (event);
     struct ag_change change;
     struct ag_tip before = {0};
+    if (apply_wait (journal, run, event, err))
+        return -1;
     if (!row)
         return 0;
     if (!ag_change_of (event, &change))

@@ -23,6 +23,12 @@ void ag_state_patch (ag_journal_t *journal, const struct ag_run *run, struct ag_
 void ag_state_remove (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
                       struct ag_str id, const struct ag_tip *before, uint64_t seq);
 
+//  A patch or an approval that waits for a decision; and its end: 1, 0 when nothing of that id waits, -1.
+void ag_state_propose (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                       struct ag_str id, uint64_t seq);
+int ag_state_decide (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                     struct ag_str id, uint64_t seq, struct ag_err *err);
+
 //  What an event says, whatever its type, written into the index of a run whose earlier events were.
 int ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
                     struct ag_err *err);

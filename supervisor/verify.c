@@ -225,9 +225,10 @@ compare_all (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
     static const struct {
         enum ag_table table;
         char kind;
-    } rows[] = {{AG_TIP, AG_OBJECT},       {AG_TIP, AG_RELATION}, {AG_VERSION, AG_OBJECT},
-                {AG_VERSION, AG_RELATION}, {AG_INDEX, 't'},       {AG_INDEX, 'T'},
-                {AG_INDEX, 'e'},           {AG_INDEX, 'E'}};
+    } rows[] = {{AG_TIP, AG_OBJECT},    {AG_TIP, AG_RELATION},     {AG_TIP, AG_PATCH},
+                {AG_TIP, AG_APPROVAL},  {AG_VERSION, AG_OBJECT},   {AG_VERSION, AG_RELATION},
+                {AG_VERSION, AG_PATCH}, {AG_VERSION, AG_APPROVAL}, {AG_INDEX, 't'},
+                {AG_INDEX, 'T'},        {AG_INDEX, 'e'},           {AG_INDEX, 'E'}};
     int rc = 0;
     for (size_t i = 0; !rc && !self->reason[0] && i < sizeof rows / sizeof *rows; i++)
         rc = compare (journal, self, rows[i].table, rows[i].kind, err);

@@ -99,6 +99,30 @@ changes_go_out_in_one_done_with_ids_of_the_reserved_block (void **state)
 }
 
 static void
+a_proposal_says_the_version_that_was_seen_and_may_be_decided_under_its_name (void **state)
+{
+    static const char body[] =
+        "assert (not pcall (graph.propose, 'task#1', {}, { evidence = { a = 1 } }))\n"
+        "local p = graph.propose ('task#1', { n = 2 }, { rationale = 'r', "
+        "evidence = ag.list { 'x' } })\n"
+        "graph.apply (p)\n"
+        "graph.propose ('task#1', { n = 3 }, { replace = true })\n"
+        "graph.reject ('patch_007', 'no')";
+    struct fake fake;
+    (void)state;
+    assert_string_equal (
+        begin (&fake, body, "null"),
+        "{\"do\":\"done\",\"ops\":["
+        "{\"op\":\"propose_patch\",\"id\":\"task#1\",\"data\":{\"n\":2},\"change\":\"update\","
+        "\"expected_version\":3,\"as\":\"patch-1\",\"rationale\":\"r\",\"evidence\":[\"x\"]},"
+        "{\"op\":\"apply_patch\",\"patch\":\"@patch-1\"},"
+        "{\"op\":\"propose_patch\",\"id\":\"task#1\",\"data\":{\"n\":3},\"change\":\"replace\","
+        "\"expected_version\":3,\"as\":\"patch-3\"},"
+        "{\"op\":\"reject_patch\",\"patch\":\"patch_007\",\"reason\":\"no\"}],\"next\":true}");
+    assert_int_equal (stop (&fake), 0);
+}
+
+static void
 reads_see_the_changes_of_their_own_invocation (void **state)
 {
     static const char body[] =
@@ -423,6 +447,8 @@ main (void)
         cmocka_unit_test (
             a_worker_says_hello_without_behaviours_and_registers_what_its_packs_declare),
         cmocka_unit_test (changes_go_out_in_one_done_with_ids_of_the_reserved_block),
+        cmocka_unit_test (
+            a_proposal_says_the_version_that_was_seen_and_may_be_decided_under_its_name),
         cmocka_unit_test (reads_see_the_changes_of_their_own_invocation),
         cmocka_unit_test (a_scan_asks_page_after_page_and_a_walk_goes_both_ways),
         cmocka_unit_test (an_effect_is_done_here_refused_or_served_from_the_record),

@@ -133,8 +133,6 @@ static const struct snippet snippets[] = {
      RAISES, "is for the time a pack loads"},
     {"going on after an error of the supervisor's own tables",
      "event.payload = nil\nctx.settings = nil", HARMLESS, NULL},
-    {"a way to propose", "graph.propose ('x', {})", RAISES,
-     "graph.propose is not built yet; graph.patch"},
 };
 
 enum { COUNT = sizeof snippets / sizeof *snippets };

@@ -274,18 +274,90 @@ graph_emit (lua_State *L)
     return 0;
 }
 
+//  Options of graph.propose: what each adds to the operation; the evidence is in act->reply.
+struct proposal {
+    bool replace;
+    struct ag_str rationale, evidence; //  p NULL: none
+};
+
+static struct proposal
+read_proposal (lua_State *L, int index)
+{
+    struct proposal options = {0};
+    struct ag_buf *evidence = &ag_act (L)->reply;
+    if (lua_isnoneornil (L, index))
+        return options;
+    luaL_checktype (L, index, LUA_TTABLE);
+    lua_getfield (L, index, "replace");
+    options.replace = lua_toboolean (L, -1);
+    if (lua_getfield (L, index, "rationale") != LUA_TNIL)
+        options.rationale = ag_lua_text (L, -1);
+    if (lua_getfield (L, index, "evidence") != LUA_TNIL) {
+        ag_buf_clear (evidence);
+        ag_lua_put (L, -1, evidence, "evidence");
+        options.evidence = ag_buf_str (evidence);
+        luaL_argcheck (L, ag_kind_of (options.evidence) == AG_LIST, index, "evidence is a list");
+    }
+    return options;
+}
+
+//  graph.propose (id, fields, { replace =, rationale =, evidence = }): what the invocation calls the patch.
 static int
 graph_propose (lua_State *L)
 {
-    return luaL_error (L, "graph.propose is not built yet; graph.patch changes the object at once");
+    struct ag_act *act = ag_act (L);
+    struct ag_str thing = need_object (L, "propose"), id = ag_lua_text (L, 1);
+    uint64_t version = 0;
+    char name[24];
+    luaL_checktype (L, 2, LUA_TTABLE);
+    struct proposal options = read_proposal (L, 3);
+    struct ag_str data = read_data (L, 2);
+    ag_map_uint (thing, "version", &version);
+    snprintf (name, sizeof name, "@patch-%u", (unsigned)act->op_count + 1);
+    struct ag_buf *op = add_op (L, "propose_patch",
+                                5 + (options.rationale.p != NULL) + (options.evidence.p != NULL));
+    put (op, "id", id);
+    put_data (op, "data", data);
+    put (op, "change", options.replace ? AG_LIT ("replace") : AG_LIT ("update"));
+    ag_put_lit (op, "expected_version");
+    ag_put_uint (op, version);
+    put (op, "as", ag_str (name + 1));
+    if (options.rationale.p)
+        put (op, "rationale", options.rationale);
+    if (options.evidence.p)
+        put_data (op, "evidence", options.evidence);
+    lua_pushstring (L, name);
+    return 1;
+}
+
+static int
+graph_apply (lua_State *L)
+{
+    struct ag_str patch = ag_lua_text (L, 1);
+    ag_buf_clear (&ag_act (L)->value);
+    put (add_op (L, "apply_patch", 1), "patch", patch);
+    return 0;
+}
+
+static int
+graph_reject (lua_State *L)
+{
+    struct ag_str patch = ag_lua_text (L, 1), reason = {0};
+    if (!lua_isnoneornil (L, 2))
+        reason = ag_lua_text (L, 2);
+    ag_buf_clear (&ag_act (L)->value);
+    struct ag_buf *op = add_op (L, "reject_patch", 1 + (reason.p != NULL));
+    put (op, "patch", patch);
+    if (reason.p)
+        put (op, "reason", reason);
+    return 0;
 }
 
 static const luaL_Reg functions[] = {
-    {"add_object", graph_add_object}, {"patch", graph_patch},
-    {"replace", graph_replace},       {"remove", graph_remove},
-    {"relate", graph_relate},         {"add_relation", graph_relate},
-    {"unrelate", graph_unrelate},     {"emit", graph_emit},
-    {"propose", graph_propose},       {NULL, NULL},
+    {"add_object", graph_add_object}, {"patch", graph_patch},   {"replace", graph_replace},
+    {"remove", graph_remove},         {"relate", graph_relate}, {"add_relation", graph_relate},
+    {"unrelate", graph_unrelate},     {"emit", graph_emit},     {"propose", graph_propose},
+    {"apply", graph_apply},           {"reject", graph_reject}, {NULL, NULL},
 };
 
 void

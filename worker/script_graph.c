@@ -411,5 +411,5 @@ ag_push_graph (lua_State *L)
     ag_add_changes (L);
     ag_make_strict (L, "graph",
                     "get, objects, relations, around, add_object, patch, replace, remove, relate, "
-                    "unrelate, emit");
+                    "unrelate, emit, propose, apply, reject");
 }

@@ -1,0 +1,45 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/pick.h"
+#include "client/print.h"
+#include "client/table.h"
+#include "common/json.h"
+
+//  What one kind of waiting things is called by, and which fields of it are shown.
+static const struct kind {
+    const char *list, *id, *subject, *data, *command;
+} kinds[] = {{"approvals", "approval_id", "object_type", "data", "agsup approve RUN ID, or deny"},
+             {"patches", "patch_id", "target", "value", "apply_patch or reject_patch"}};
+
+static void
+add_row (ag_table_t *table, const struct kind *kind, struct ag_str item)
+{
+    struct ag_buf json = {0};
+    struct ag_str label = ag_pick_text (item, "label"), data = ag_pick (item, kind->data);
+    if (data.p)
+        ag_json_write (data, AG_JSON_LINE, &json);
+    ag_table_row (table, NULL);
+    ag_table_cell (table, label.n ? label : ag_pick_text (item, "run"), AG_PLAIN);
+    ag_table_cell (table, ag_pick_text (item, kind->id), AG_BOLD);
+    ag_table_cell (table, ag_pick_text (item, kind->subject), AG_CYAN);
+    ag_table_cell (table, ag_pick_text (item, "proposed_by"), AG_PLAIN);
+    ag_table_cell (table, ag_str (kind->command), AG_PLAIN);
+    ag_table_cell (table, ag_buf_str (&json), AG_PLAIN);
+    ag_buf_fini (&json);
+}
+
+void
+ag_print_waiting (const struct ag_look *look, struct ag_str answer)
+{
+    static const char *const titles[] = {"RUN", "ID", "WHAT", "BY", "DECIDE WITH"};
+    struct ag_str item;
+    ag_table_t *table = ag_table_new (look);
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        ag_table_column (table, titles[i], AG_COLUMN_PLAIN);
+    ag_table_column (table, "DATA", AG_COLUMN_CUT);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (struct ag_items items = ag_items (answer, kinds[i].list);
+             ag_items_next (&items, &item);)
+            add_row (table, &kinds[i], item);
+    ag_table_print (table);
+    ag_table_destroy (&table);
+}
