@@ -154,9 +154,10 @@ static void
 what_was_decided_is_said_in_one_word (void **state)
 {
     (void)state;
-    assert_command ("approve one approval_001",
-                    ROWS ({"approve", "{'do':'ok','approval_id':'approval_001','object_id':'x#1'}", 0}),
-                    "x#1\n", 0);
+    assert_command (
+        "approve one approval_001",
+        ROWS ({"approve", "{'do':'ok','approval_id':'approval_001','object_id':'x#1'}", 0}),
+        "x#1\n", 0);
     assert_command ("deny one approval_001 --reason no",
                     ROWS ({"deny", "{'do':'ok','approval_id':'approval_001','object_id':null}", 0}),
                     "approval_001\n", 0);
