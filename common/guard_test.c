@@ -142,7 +142,7 @@ ask (struct bench *self, size_t n)
     char *bytes = calloc (1, n);
     assert_int_equal (ag_net_send (self->honest, &(struct ag_str){bytes, n}, 1, &err), 0);
     free (bytes);
-    int64_t end_ms = ag_now_ms() + 10000;
+    int64_t end_ms = ag_now_ms() + 30000;
     int got = 0;
     while (!got && ag_now_ms() < end_ms) {
         assert_int_equal (ag_loop_turn (self->loop, 5, &err), 0);
@@ -220,13 +220,13 @@ expect_cut (struct bench *self, hostile_fn *fn, int within_ms)
 static void
 an_endless_message_is_cut_and_nobody_else_notices (void **state)
 {
-    expect_cut (*state, endless_fast, 5000);
+    expect_cut (*state, endless_fast, 30000);
 }
 
 static void
 an_endless_message_of_small_frames_is_cut (void **state)
 {
-    expect_cut (*state, endless_small, 8000);
+    expect_cut (*state, endless_small, 30000);
 }
 
 static void
@@ -243,7 +243,7 @@ an_endless_message_is_cut_when_nobody_else_is_there (void **state)
     hire (self, endless_fast);
     open_house (self, 100);
     assert_int_equal (write (self->start, "x", 1), 1);
-    int64_t end_ms = ag_now_ms() + 8000;
+    int64_t end_ms = ag_now_ms() + 30000;
     while (!ag_guard_counts (self->guard).cut && ag_now_ms() < end_ms)
         assert_int_equal (ag_loop_turn (self->loop, 100, &err), 0);
     assert_int_equal (ag_guard_counts (self->guard).cut, 1);

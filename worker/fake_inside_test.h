@@ -36,7 +36,7 @@ fake_spawn (struct fake *self, char *const argv[], const char *files)
 static inline void
 fake_listen (struct fake *self)
 {
-    int soon = 5000, now = 0;
+    int soon = 30000, now = 0;
     *self = (struct fake){0};
     strcpy (self->dir, "/tmp/agsup-worker-XXXXXX");
     assert_non_null (mkdtemp (self->dir));

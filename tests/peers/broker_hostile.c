@@ -34,7 +34,7 @@ expect_service (void)
 {
     client_ask (&house, honest, "honest", 0);
     supervisor_serve (&house);
-    assert_string_equal (client_hear (honest, 5000).id, "honest");
+    assert_string_equal (client_hear (honest, 30000).id, "honest");
 }
 
 static int
@@ -166,11 +166,11 @@ what_is_too_large_is_refused_with_its_reason_or_by_libzmq (void **state)
     expect_last_word (fd, "too_large");
     fd = hostile();
     raw_frame (fd, 0, 8 * MB + 1, bytes, 1);
-    assert_true (raw_is_cut (fd, 5000));
+    assert_true (raw_is_cut (fd, 30000));
     close (fd);
     fd = hostile();
     raw_frame (fd, 0, UINT64_MAX, bytes, 1);
-    assert_true (raw_is_cut (fd, 5000));
+    assert_true (raw_is_cut (fd, 30000));
     close (fd);
     free (bytes);
     expect_service();
@@ -192,9 +192,9 @@ a_flood_of_requests_costs_the_flooder_alone (void **state)
         supervisor_serve (&house);
         answer = client_hear (honest, 0);
     }
-    answer = answer.word[0] ? answer : client_hear (honest, 5000);
+    answer = answer.word[0] ? answer : client_hear (honest, 30000);
     assert_string_equal (answer.id, "honest");
-    assert_true (ag_now_ms() - start_ms < 5000);
+    assert_true (ag_now_ms() - start_ms < 30000);
     assert_true (house_memory (&house) < before + 64 * MB);
     int busy = 0;
     while ((answer = client_hear (flooder, 300)).word[0])
@@ -254,7 +254,7 @@ an_endless_message_is_cut_on_both_sockets (void **state)
             _exit (0);
         }
         int status = -1;
-        for (int64_t end_ms = ag_now_ms() + 10000; ag_now_ms() < end_ms;) {
+        for (int64_t end_ms = ag_now_ms() + 30000; ag_now_ms() < end_ms;) {
             size_t now = house_memory (&house);
             most = now > most ? now : most;
             expect_service();
@@ -300,7 +300,7 @@ a_crowd_does_not_take_its_descriptors (void **state)
     for (int i = 0; i < 600; i++)
         fds[i] = raw_connect (house.home.client);
     const int beyond = 600 + 1 - 4096 / 8;
-    int64_t end_ms = ag_now_ms() + 5000;
+    int64_t end_ms = ag_now_ms() + 30000;
     while (cut < beyond && ag_now_ms() < end_ms)
         for (int i = 0; i < 600; i++)
             if (fds[i] >= 0 && raw_is_cut (fds[i], 1)) {

@@ -40,7 +40,7 @@ expect (void *socket, const char *topic, const char *header, size_t body)
     struct ag_parts parts;
     struct ag_err err;
     zmq_pollitem_t item = {socket, 0, ZMQ_POLLIN, 0};
-    assert_int_equal (zmq_poll (&item, 1, 5000), 1);
+    assert_int_equal (zmq_poll (&item, 1, 30000), 1);
     assert_int_equal (ag_net_recv (socket, 4 * MB, &parts, &err), 1);
     assert_int_equal (parts.count, 3);
     assert_true (ag_str_is (ag_part (&parts, 0), topic));

@@ -25,7 +25,7 @@ teardown (void **state)
 static void
 expect (void *client, const char *word, const char *id)
 {
-    struct answer answer = client_hear (client, 5000);
+    struct answer answer = client_hear (client, 30000);
     assert_string_equal (answer.word, word);
     assert_string_equal (answer.id, id);
 }
@@ -62,7 +62,7 @@ answers_find_their_way_in_any_order (void **state)
     const char *ids[] = {"a0", "b0", "a1", "b1"};
     for (int i = 0; i < 4; i++) {
         client_ask (&house, clients[i % 2], ids[i], 0);
-        assert_int_equal (supervisor_hear (&house, 5000, &parts[i]), 1);
+        assert_int_equal (supervisor_hear (&house, 30000, &parts[i]), 1);
     }
     for (int i = 3; i >= 0; i--) {
         struct ag_buf answer = {0};
@@ -108,12 +108,12 @@ after_a_restart_link_comes_first_and_what_was_asked_is_asked_again_under_its_id 
     supervisor_open (&house);
     supervisor_expect_link (&house, 0);
     client_ask (&house, client, "lost", 0);
-    assert_int_equal (supervisor_hear (&house, 5000, &old), 1);
+    assert_int_equal (supervisor_hear (&house, 30000, &old), 1);
     supervisor_close (&house);
     supervisor_open (&house);
     supervisor_expect_link (&house, 0);
     client_ask (&house, client, "lost", 0);
-    assert_int_equal (supervisor_hear (&house, 5000, &again), 1);
+    assert_int_equal (supervisor_hear (&house, 30000, &again), 1);
     assert_true (ag_be64 (ag_part (&again, 1).p) != ag_be64 (ag_part (&old, 1).p));
     //  The handle of the earlier life stands for nothing.
     struct ag_str stale[] = {ag_part (&again, 0), ag_part (&old, 1), AG_LIT ("stale")};
@@ -154,7 +154,7 @@ the_supervisor_may_restart_many_times_under_load (void **state)
     supervisor_serve (&house);
     struct answer answer;
     do
-        answer = client_hear (client, 5000);
+        answer = client_hear (client, 30000);
     while (!strcmp (answer.id, "x"));
     assert_string_equal (answer.id, "last");
 }
@@ -169,7 +169,7 @@ the_sixty_fifth_outstanding_request_is_busy_and_the_client_goes_on (void **state
     for (int i = 0; i < 64; i++)
         client_ask (&house, client, "fits", 0);
     client_ask (&house, client, "too many", 0);
-    struct answer answer = client_hear (client, 5000);
+    struct answer answer = client_hear (client, 30000);
     assert_string_equal (answer.code, "busy");
     assert_string_equal (answer.id, "too many");
     client_ask (&house, other, "other", 0);
@@ -192,7 +192,7 @@ more_bytes_than_the_credit_are_busy (void **state)
     supervisor_expect_link (&house, 0);
     for (int i = 0; i < 3; i++)
         client_ask (&house, client, "large", 7 * MB);
-    assert_string_equal (client_hear (client, 5000).code, "busy");
+    assert_string_equal (client_hear (client, 30000).code, "busy");
     supervisor_serve (&house);
     supervisor_serve (&house);
     expect (client, "ok", "large");

@@ -130,7 +130,7 @@ hear_ask (struct ag_parts *parts, uint64_t *after)
 {
     struct ag_msg msg;
     struct ag_err err;
-    if (supervisor_hear (&house, 5000, parts) <= 0)
+    if (supervisor_hear (&house, 30000, parts) <= 0)
         return -1;
     assert_int_equal (ag_wire_read (AG_PEER_CLIENT, ag_part (parts, 2), &msg, &err), 0);
     assert_int_equal (msg.type, AG_MSG_events);

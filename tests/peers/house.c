@@ -206,7 +206,7 @@ supervisor_expect_link (struct house *self, uint64_t monitors)
     struct ag_parts parts;
     struct ag_msg msg;
     struct ag_err err;
-    assert_int_equal (supervisor_hear (self, 5000, &parts), 1);
+    assert_int_equal (supervisor_hear (self, 30000, &parts), 1);
     assert_int_equal (parts.count, 3);
     assert_int_equal (ag_be64 (ag_part (&parts, 1).p), 0);
     assert_int_equal (ag_wire_read (AG_PEER_BROKER, ag_part (&parts, 2), &msg, &err), 0);
@@ -246,7 +246,7 @@ supervisor_serve (struct house *self)
     struct ag_msg msg;
     struct ag_err err;
     struct ag_buf answer = {0};
-    assert_int_equal (supervisor_hear (self, 5000, &parts), 1);
+    assert_int_equal (supervisor_hear (self, 30000, &parts), 1);
     assert_int_equal (parts.count, 3);
     assert_true (ag_be64 (ag_part (&parts, 1).p) != 0);
     assert_int_equal (ag_wire_read (AG_PEER_CLIENT, ag_part (&parts, 2), &msg, &err), 0);
