@@ -17,6 +17,7 @@ struct waiting {
     struct ag_buf bytes;
     struct ag_route route;
     int64_t until_ms;
+    bool mutates;
     struct waiting *next;
 };
 
@@ -202,6 +203,7 @@ park (struct ag_house *house, const struct ag_command *command, struct ag_str by
     ag_buf_add_str (&one->bytes, bytes);
     one->route = command->route;
     one->until_ms = command->until_ms;
+    one->mutates = table[command->msg->type].mutates;
     one->next = self->waiting;
     self->waiting = one;
     self->waiting_count++;
@@ -228,7 +230,7 @@ forget (struct ag_commands *self, const struct ag_route *route)
 }
 
 void
-ag_commands_wake (struct ag_house *house)
+ag_commands_wake (struct ag_house *house, bool mutating)
 {
     struct ag_commands *self = house->commands;
     struct ag_err err;
@@ -237,7 +239,8 @@ ag_commands_wake (struct ag_house *house)
         struct ag_msg msg;
         struct ag_command command = {
             .house = house, .msg = &msg, .route = one->route, .until_ms = one->until_ms};
-        if (ag_wire_read (AG_PEER_CLIENT, ag_buf_str (&one->bytes), &msg, &err) || run (&command))
+        if (one->mutates == mutating &&
+            (ag_wire_read (AG_PEER_CLIENT, ag_buf_str (&one->bytes), &msg, &err) || run (&command)))
             unpark (self, at);
         else
             at = &one->next;

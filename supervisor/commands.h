@@ -19,7 +19,7 @@ struct ag_command {
     int64_t until_ms; //  0: not waiting yet; then when it must answer
 };
 
-//  0: answered, or `command->parked` was set, which is possible only for requests that change nothing.
+//  0: answered, or `command->parked` was set by one whose last step changes nothing but its answer.
 typedef int ag_command_fn (struct ag_command *command, struct ag_err *err);
 
 //  One handler for each CLIENT row; a missing one does not link.
@@ -39,8 +39,9 @@ void ag_commands_destroy (struct ag_commands **self_p);
 
 //  One message from the broker's socket.
 void ag_commands_message (struct ag_house *house, struct ag_parts *parts);
-//  Ask the waiting ones again: after each commit, and by their time.
-void ag_commands_wake (struct ag_house *house);
+//  Ask the waiting ones again, each turn: those that change something before the commit that holds their
+//  answer, the others after it.
+void ag_commands_wake (struct ag_house *house, bool mutating);
 //  Events that were committed, for the monitors; and a beat each second.
 void ag_commands_publish (struct ag_house *house);
 void ag_commands_beat (struct ag_house *house);

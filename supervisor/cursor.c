@@ -137,6 +137,7 @@ take_seq (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint
     int rc = ag_journal_read (journal, run, seq, &hold, &event, err);
     if (!rc)
         rc = take (journal, run, self, &event, err);
+    ag_buf_clear (&self->left_out); //  it was told when the event was looked at
     ag_buf_fini (&hold);
     return rc;
 }
@@ -246,6 +247,7 @@ ag_queue_free (struct ag_queue *self)
     ag_queue_clear_open (self);
     ag_queue_next_event (self);
     free (self->list);
+    ag_buf_fini (&self->left_out);
     for (int i = 0; i < AG_HOSTS; i++)
         ag_buf_fini (&self->hosts[i].behaviors);
     free (self);
@@ -273,6 +275,8 @@ look_at (void *arg, const struct ag_event *event)
         if (look->replay.rc || queue->count)
             return false;
         ag_queue_next_event (queue);
+        if (queue->left_out.n)
+            return false;
     }
     return ++look->seen < LOOK_EVENTS;
 }

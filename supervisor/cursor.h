@@ -27,6 +27,8 @@ struct ag_queue {
     bool touched;   //  there may be something to do
     uint32_t due, count;
     struct ag_due *list;
+    struct ag_buf left_out; //  texts: behaviours with more to do for an event than is handed out,
+    uint64_t left_out_at;   //  and that event; empty once it was told
     struct {
         uint64_t seq; //  of worker.registered; 0: never
         struct ag_buf behaviors;
@@ -44,7 +46,7 @@ void ag_queue_free (struct ag_queue *self);
 void ag_queue_save (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self);
 
 //  Look at events from `next` on, a bounded number: 1 when one is in hand or there are more to look at, 0
-//  at the end, -1.
+//  at the end, -1. What the event is due to too often is left out: whoever looks tells of it.
 int ag_queue_look (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
                    struct ag_err *err);
 //  The due behaviour becomes the open invocation, with the run's present counters.

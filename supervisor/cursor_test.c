@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/core_test.h"
 #include "supervisor/cursor.h"
+#include "supervisor/due.h"
 #include "supervisor/record.h"
 
 #define BEHAVIORS                                                                                  \
@@ -280,6 +281,43 @@ a_new_registration_is_valid_for_later_events_only (void **state)
     ag_buf_fini (&hold);
 }
 
+//  The others are handed out, the next event too, and it is not told again after a restart.
+static void
+a_behaviour_beyond_what_one_event_may_cause_is_left_out_and_named (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core);
+    struct ag_buf many = {0}, hold = {0};
+    ag_buf_text (&many, "[");
+    for (int i = 0; i <= AG_DUE_MAX; i++)
+        ag_buf_text (&many, "%s{\"name\":\"b%d\",\"on\":[\"job\"]}", i ? "," : "", i);
+    ag_buf_text (&many, "]");
+    ag_buf_add (&many, "", 1);
+    struct ag_queue *queue = load (core, run);
+    must (core, ag_queue_note_host (core->journal, run, queue, 0,
+                                    value (core, (const char *)many.p, &hold), (struct ag_str){0},
+                                    &core->err));
+    uint64_t job = append (core, run, "job", "{}", 0);
+    uint64_t next = append (core, run, "job", "{}", 0);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->count, AG_DUE_MAX);
+    assert_string_equal (name_of (queue, AG_DUE_MAX - 1), "b9999");
+    assert_true (ag_str_is (ag_buf_str (&queue->left_out), "\xa6"
+                                                           "b10000"));
+    assert_int_equal (queue->left_out_at, job);
+    ag_queue_save (core->journal, run, queue);
+    ag_queue_free (queue);
+    queue = load (core, run);
+    assert_int_equal (queue->count, AG_DUE_MAX);
+    assert_int_equal (queue->left_out.n, 0);
+    ag_queue_next_event (queue);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->next, next);
+    ag_queue_free (queue);
+    ag_buf_fini (&many);
+    ag_buf_fini (&hold);
+}
+
 int
 main (void)
 {
@@ -293,6 +331,7 @@ main (void)
         core_test (a_fork_of_a_run_with_a_spent_budget_has_its_own),
         core_test (the_same_registration_again_is_not_news),
         core_test (a_new_registration_is_valid_for_later_events_only),
+        core_test (a_behaviour_beyond_what_one_event_may_cause_is_left_out_and_named),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

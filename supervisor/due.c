@@ -13,8 +13,7 @@ add (struct ag_queue *queue, uint32_t host, struct ag_str behavior, struct ag_st
      struct ag_err *err)
 {
     if (queue->count >= AG_DUE_MAX)
-        return ag_fail (err, AG_E_TOO_LARGE, "event %llu is due to more than %d invocations",
-                        (unsigned long long)queue->next, AG_DUE_MAX);
+        return ag_fail (err, AG_E_TOO_LARGE, "more than %d invocations for one event", AG_DUE_MAX);
     if (!(queue->count & (queue->count - 1))) //  0 and powers of two: full
         queue->list =
             ag_xrealloc (queue->list, (queue->count ? 2 * queue->count : 1) * sizeof *queue->list);
@@ -103,6 +102,20 @@ add_relations (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue
     return found.rc;
 }
 
+static void
+leave_out (struct ag_queue *queue, uint32_t count, struct ag_str behavior)
+{
+    struct ag_str name = {0};
+    while (queue->count > count) {
+        struct ag_due *due = &queue->list[--queue->count];
+        ag_buf_fini (&due->behavior);
+        ag_buf_fini (&due->relation);
+    }
+    ag_map_text (behavior, "name", &name);
+    ag_put_text (&queue->left_out, name);
+    queue->left_out_at = queue->next;
+}
+
 int
 ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, uint32_t host,
             struct ag_str behaviors, const struct ag_event *event, struct ag_err *err)
@@ -112,10 +125,15 @@ ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, u
     struct ag_str behavior;
     if (!behaviors.n || ag_next (&in, &list))
         return 0;
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &behavior); i++)
-        if (ag_match_event (behavior, event->type, event->payload) &&
-            add_relations (journal, run, queue, host, behavior, event, err))
+    for (uint32_t i = 0; i < list.count && !ag_take (&in, &behavior); i++) {
+        uint32_t count = queue->count;
+        if (!ag_match_event (behavior, event->type, event->payload) ||
+            !add_relations (journal, run, queue, host, behavior, event, err))
+            continue;
+        if (err->code != AG_E_TOO_LARGE)
             return -1;
+        leave_out (queue, count, behavior);
+    }
     return 0;
 }
 

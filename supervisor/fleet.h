@@ -37,13 +37,13 @@ enum ag_ending { AG_END_NONE, AG_END_IDLE, AG_END_STOP, AG_END_RESTART, AG_END_D
 enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200 };
 
 struct ag_unit {
-    char
-        name[AG_UNIT_NAME]; //  agent, label or run id, ".program" for a second host; or the service
-    uint64_t run;           //  0: a service
+    char name[AG_UNIT_NAME]; //  agent, label or run id (".program": second host), or the service
+    uint64_t run;            //  0: a service
     uint32_t host;
     enum ag_unit_state state;
     bool wanted, due;
     bool hears;           //  it is the first host of a root run that hears others
+    uint64_t deaf;        //  links of `hears` that do not deliver, by their places
     char nonce[AG_NONCE]; //  of the live process; empty: none
     uint64_t child;       //  id at the nursery; 0: none
     int32_t pid;

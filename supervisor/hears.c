@@ -185,37 +185,47 @@ named_before (struct ag_str hears, uint32_t n, struct ag_str from)
     return false;
 }
 
-static int
-deliver_to (struct ag_house *house, const struct ag_unit *unit, struct ag_err *err)
+//  A link that does not deliver is said to be broken once, and once that it delivers again.
+static void
+note_link (struct ag_unit *unit, uint32_t place, const struct link *link, bool broken)
 {
-    struct link link = {.house = house, .err = err};
+    uint64_t bit = UINT64_C (1) << place;
+    if (broken && !(unit->deaf & bit))
+        ag_log (AG_ERROR, "%s does not hear %.*s: %s", unit->name, AG_STR_ARG (link->from),
+                link->err->text);
+    if (!broken && unit->deaf & bit)
+        ag_log (AG_INFO, "%s hears %.*s again", unit->name, AG_STR_ARG (link->from));
+    unit->deaf = broken ? unit->deaf | bit : unit->deaf & ~bit;
+}
+
+//  Each link by itself: what one cannot deliver does not undo another's.
+static void
+deliver_to (struct ag_house *house, struct ag_unit *unit)
+{
+    struct ag_err err;
+    struct link link = {.house = house, .err = &err};
     struct ag_str one;
     if (ag_map_get (ag_buf_str (&unit->spec), "hears", &link.hears))
-        return 0;
-    if (ag_run_get (house->journal, unit->run, &link.hearer, err))
-        return -1;
+        return;
     for (uint32_t i = 0; i < HEARS_MAX && !ag_list_nth (link.hears, i, &one); i++) {
         if (ag_map_text (one, "from", &link.from) || named_before (link.hears, i, link.from))
             continue;
         link.seen = 0;
         link.heard = 0;
-        if (ag_run_find (house->journal, link.from, &link.source, err) || deliver (&link))
-            return -1;
+        struct ag_mark mark = ag_journal_mark (house->journal);
+        bool broken = ag_run_get (house->journal, unit->run, &link.hearer, &err) ||
+                      ag_run_find (house->journal, link.from, &link.source, &err) ||
+                      deliver (&link);
+        if (broken)
+            ag_journal_rollback (house->journal, &mark);
+        note_link (unit, i, &link, broken);
     }
-    return 0;
 }
 
 void
 ag_hears_deliver (struct ag_house *house)
 {
-    struct ag_err err;
-    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
-        if (!unit->hears)
-            continue;
-        struct ag_mark mark = ag_journal_mark (house->journal);
-        if (deliver_to (house, unit, &err)) {
-            ag_journal_rollback (house->journal, &mark);
-            ag_log_err (AG_ERROR, &err, "a message was not delivered");
-        }
-    }
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        if (unit->hears)
+            deliver_to (house, unit);
 }

@@ -8,6 +8,7 @@
 #define AG_HEARS_H
 #include "supervisor/house.h"
 
-//  A bounded number of events; the rest with the next turns.
+//  A bounded number of events; the rest with the next turns. A link that cannot deliver is logged once, tried
+//  again each turn and touches no other.
 void ag_hears_deliver (struct ag_house *house);
 #endif

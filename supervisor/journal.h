@@ -69,6 +69,9 @@ struct ag_draft {
 //  AG_E_TOO_LARGE when it would take more than AG_EVENT_BYTES; nothing is changed then.
 int ag_journal_append (ag_journal_t *self, struct ag_run *run, const struct ag_draft *draft,
                        uint64_t *seq, struct ag_err *err);
+//  The same for what the house itself says: actor runtime. Ends the payload, also on failure; seq may be NULL.
+int ag_journal_tell (ag_journal_t *self, struct ag_run *run, enum ag_type type, uint64_t cause,
+                     struct ag_buf *payload, uint64_t *seq, struct ag_err *err);
 
 //  One event of a run, inherited ones included; hold is emptied and the event borrows from it.
 //  AG_E_NOT_FOUND. `event->run` is the run that holds it.

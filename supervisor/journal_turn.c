@@ -150,6 +150,20 @@ ag_journal_append (ag_journal_t *self, struct ag_run *run, const struct ag_draft
     return 0;
 }
 
+int
+ag_journal_tell (ag_journal_t *self, struct ag_run *run, enum ag_type type, uint64_t cause,
+                 struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
+{
+    uint64_t unasked;
+    struct ag_draft draft = {.type = ag_type_name (type),
+                             .payload = ag_buf_str (payload),
+                             .actor = AG_LIT ("runtime"),
+                             .cause = cause};
+    int rc = ag_journal_append (self, run, &draft, seq ? seq : &unasked, err);
+    ag_buf_fini (payload);
+    return rc;
+}
+
 /*  The end of a turn  */
 
 static void

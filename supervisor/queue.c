@@ -2,6 +2,7 @@
 #include "supervisor/queue.h"
 #include "common/log.h"
 #include "supervisor/cursor.h"
+#include "supervisor/due.h"
 #include "supervisor/fleet.h"
 #include "supervisor/match.h"
 #include "supervisor/record.h"
@@ -235,6 +236,35 @@ idle (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct
     return 0;
 }
 
+//  Behaviours that were left out of an event: each a failure in the run's log; the queue goes on.
+static int
+tell_left_out (struct ag_house *house, struct ag_queue *queue, struct ag_run *run,
+               struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (ag_buf_str (&queue->left_out));
+    struct ag_head name;
+    int rc = 0;
+    while (!rc && in.p < in.end && !ag_next (&in, &name)) {
+        struct ag_buf payload = {0};
+        ag_put_map (&payload, 5);
+        ag_put_lit (&payload, "behavior");
+        ag_put_text (&payload, name.s);
+        ag_put_lit (&payload, "event_id");
+        ag_put_evt (&payload, queue->left_out_at);
+        ag_put_lit (&payload, "exception_type");
+        ag_put_lit (&payload, "TooManyInvocations");
+        ag_put_lit (&payload, "message");
+        ag_put_textf (&payload, "not run: with it, the event would cause more than %d invocations",
+                      AG_DUE_MAX);
+        ag_put_lit (&payload, "reason");
+        ag_put_lit (&payload, "queue.too_many");
+        rc = ag_journal_tell (house->journal, run, AG_EV_BEHAVIOR_FAILED, queue->left_out_at,
+                              &payload, NULL, err);
+    }
+    ag_buf_clear (&queue->left_out);
+    return rc;
+}
+
 //  A run whose events were used up goes on when its net was raised, and in a fork, which counts its own.
 static bool
 is_exhausted (struct ag_house *house, struct ag_queue *queue, const struct ag_run *run)
@@ -260,6 +290,8 @@ step (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct
     if (!queue->in_hand) {
         int found =
             queue->next > run->head.tip ? 0 : ag_queue_look (house->journal, run, queue, err);
+        if (found >= 0 && tell_left_out (house, queue, run, err))
+            return -1;
         return found ? found : idle (house, queue, run, err);
     }
     if (queue->due < queue->count) {

@@ -97,7 +97,7 @@ written (struct ag_house *house)
     ag_outbox_send (house->outbox, ag_workers_lost, house);
     ag_fleet_committed (house);
     ag_commands_publish (house);
-    ag_commands_wake (house);
+    ag_commands_wake (house, false);
     ag_outbox_send (house->outbox, ag_workers_lost, house);
 }
 
@@ -111,6 +111,7 @@ turn_end (void *context)
         ag_queues_pump (house);
         ag_fleet_tick (house); //  after the queues, which say whose process is due
     }
+    ag_commands_wake (house, true);
     if (ag_journal_commit (house->journal, &err))
         failed (house, &err);
     else

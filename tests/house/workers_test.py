@@ -5,7 +5,7 @@ import os
 import socket
 import unittest
 
-from house import House, Refused, agent, main, until
+from house import House, Refused, agent, kill, main, until
 
 WORK = {"name": "work", "on": ["on.work"]}
 
@@ -24,6 +24,8 @@ class Invocations(unittest.TestCase):
         cls.house = House({
             "actor": agent(WORK, {"name": "second", "on": ["on.work"]}, only),
             "other": agent(WORK),
+            "wide": agent({"name": "spokes", "on": ["on.hub"], "relation_type": "spoke"},
+                          {"name": "after", "on": ["on.hub"]}),
             "slow": agent(WORK, nets={"wall": "700ms"}, attempts=1)})
         cls.addClassCleanup(cls.house.close)
         cls.house.up()
@@ -158,6 +160,23 @@ class Invocations(unittest.TestCase):
         self.assertEqual([e["payload"]["reason"] for e in events if e["type"] == "behavior.failed"], ["contention"])
         self.assertEqual(kinds(events).count("behavior.started"), 6)
         self.assertNotIn("by", self.house.objects("other")[shared])
+
+    def test_a_behaviour_with_too_many_relations_fails_for_that_event_and_nothing_stands_still(self):
+        def add(kind, *more):
+            return {"op": "add_relation", "source": "@hub", "target": "@hub", "type": kind, **dict(more)}
+        hub = {"op": "add_object", "type": "hub", "data": {}, "as": "hub"}
+        made = self.house.ask("apply", run="wide", ops=[hub] + [add("spoke")] * 10001)
+        first = self.house.tell("wide", "on.hub", hub=made["ids"][0])
+        self.house.tell("wide", "on.hub", hub="nobody")
+        self.house.idle("wide", seconds=120)
+        events = self.after("wide", first - 1)
+        told = [e["id"] for e in events if e["type"] == "on.hub"]
+        failed = [(e["payload"]["behavior"], e["payload"]["reason"], e["caused_by"]) for e in events
+                  if e["type"] == "behavior.failed"]
+        self.assertEqual(failed, [("spokes", "queue.too_many", told[0])])
+        done = [(e["payload"]["behavior"], e["caused_by"]) for e in events if e["type"] == "behavior.completed"]
+        self.assertEqual(done, [("after", seq) for seq in told])
+        self.assertIn("10000 invocations", self.house.cli("failures", "wide", check=False).stdout)
 
     def test_an_outsider_steps_over_the_ids_of_an_open_invocation(self):
         first = self.house.tell("other", "on.work", steps=[
@@ -340,6 +359,19 @@ class Fleet(unittest.TestCase):
         until("the late work", lambda: house.objects("actor"))
         house.cli("restart", "actor")
         until("another process", lambda: house.pid("actor"))
+        house.down()
+
+    def test_the_answer_to_stop_is_on_disk_when_it_comes(self):
+        house = self.house_of({"actor": agent(WORK)})
+        for n in range(3):
+            until("a process", lambda: house.pid("actor"))
+            supervisor = house.pid("supervisor")
+            house.ask("stop", run="actor", id=f"stop/{n}")
+            kill(supervisor)
+            with self.assertRaises(Refused) as refused:
+                house.ask("start", run="actor", id=f"stop/{n}")
+            self.assertEqual(refused.exception.code, "reused")
+            house.ask("start", run="actor")
         house.down()
 
     def test_a_stopped_agent_finishes_its_invocation_when_it_is_started(self):
