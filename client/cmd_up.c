@@ -135,20 +135,25 @@ fail_ended (int status, const char *path, off_t from, struct ag_err *err)
                     path);
 }
 
-//  One look: 1 when the house answers, 0 when not yet.
-static int
-is_ready (const char *dir)
+//  One look: whether the house answers; why names a disk that is full, which may take any time.
+static bool
+is_ready (const char *dir, struct ag_err *why)
 {
     struct ag_home home;
-    struct ag_err err;
+    struct ag_err err = {0};
     if (ag_home_open (&home, dir, &err))
-        return 0;
+        return false;
     bool listens = ag_ask_listens (home.client);
     ag_home_fini (&home);
     ag_ask_t *ask = listens ? ag_ask_new (dir, &err) : NULL;
     struct ag_buf answer = {0};
     struct ag_ask_time time = {STATUS_MS, STATUS_MS};
     bool ready = ask && !ag_ask (ask, &(struct ag_msg){.type = AG_MSG_status}, time, &answer, &err);
+    struct ag_str full = ready ? ag_pick_text (ag_buf_str (&answer), "disk_full") : AG_LIT ("");
+    if (full.n)
+        ag_fail (why, AG_E_DISK_FULL, "%.*s", AG_STR_ARG (full));
+    else if (!ready && err.code == AG_E_DISK_FULL)
+        *why = err;
     ag_ask_destroy (&ask);
     ag_buf_fini (&answer);
     return ready;
@@ -160,7 +165,10 @@ await_ready (const struct ag_client *self, pid_t pid, const char *path, off_t fr
 {
     int64_t end = ag_ask_clock_ms() + ag_client_timeout_ms (self, UP_MS);
     int status;
-    while (!is_ready (self->place.home)) {
+    struct ag_err why = {0};
+    while (!is_ready (self->place.home, &why) || why.code) {
+        if (why.code)
+            return ag_fail (err, why.code, "process %d waits for room: %s", pid, why.text);
         if (waitpid (pid, &status, WNOHANG) == pid)
             return fail_ended (status, path, from, err);
         if (ag_ask_clock_ms() >= end)

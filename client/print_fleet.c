@@ -75,6 +75,11 @@ ag_print_status (const struct ag_look *look, struct ag_str answer)
     ag_look_text (stdout, ag_pick_text (answer, "home"));
     printf (", epoch %" PRIu64 ", %" PRIu64 " events%s\n", ag_pick_uint (answer, "epoch"),
             ag_pick_uint (answer, "stream"), ag_paint (look, AG_PLAIN));
+    if (ag_pick_text (answer, "disk_full").n) {
+        fputs (ag_paint (look, AG_YELLOW), stdout);
+        ag_look_text (stdout, ag_pick_text (answer, "disk_full"));
+        printf ("%s\n", ag_paint (look, AG_PLAIN));
+    }
     ag_table_t *table = ag_table_new (look);
     ag_table_column (table, "NAME", AG_COLUMN_PLAIN);
     ag_table_column (table, "STATE", AG_COLUMN_PLAIN);

@@ -169,6 +169,12 @@ ag_command_status (struct ag_command *command, struct ag_err *err)
     ag_put_uint (out, (uint64_t)getpid());
     ag_put_lit (out, "rss_bytes");
     ag_put_uint (out, resident());
+    ag_answer_key (&answer, "disk_full");
+    if (house->full)
+        ag_put_textf (out, "the disk of %s is nearly full: nothing is started or written",
+                      home->dir);
+    else
+        ag_put_null (out);
     ag_answer_key (&answer, "agents");
     put_units (house, false, out);
     ag_answer_key (&answer, "forks");

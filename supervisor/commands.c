@@ -264,6 +264,21 @@ link_message (struct ag_house *house, const struct ag_route *route, struct ag_st
     house->commands->monitors = msg.link.monitors;
 }
 
+//  The store is not open: why, and the way down.
+static void
+answer_closed (struct ag_house *house, const struct ag_route *route, const struct ag_msg *msg)
+{
+    struct ag_buf answer = {0};
+    if (msg->type != AG_MSG_down) {
+        refuse (house, route, msg->id, &house->lacking);
+        return;
+    }
+    ag_nursery_down (house->nursery);
+    ag_answer_ok (&answer, msg->id);
+    ag_outbox_put (house->outbox, route, ag_buf_str (&answer));
+    ag_buf_fini (&answer);
+}
+
 void
 ag_commands_message (struct ag_house *house, struct ag_parts *parts)
 {
@@ -288,6 +303,10 @@ ag_commands_message (struct ag_house *house, struct ag_parts *parts)
     }
     if (ag_wire_read (AG_PEER_CLIENT, body, &msg, &err)) {
         refuse (house, &route, (struct ag_str){0}, &err);
+        return;
+    }
+    if (!house->journal) {
+        answer_closed (house, &route, &msg);
         return;
     }
     struct ag_command command = {.house = house, .msg = &msg, .route = route};

@@ -16,7 +16,8 @@ struct ag_fleet *
 ag_fleet_new (struct ag_house *house)
 {
     struct ag_fleet *self = ag_xcalloc (1, sizeof *self);
-    self->next_child = ag_store_epoch (ag_journal_store (house->journal)) << 24 | 1;
+    if (house->journal)
+        self->next_child = ag_store_epoch (ag_journal_store (house->journal)) << 24 | 1;
     return self;
 }
 

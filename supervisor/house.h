@@ -27,7 +27,9 @@ struct ag_house {
     struct ag_fleet *fleet;       //  fleet.h: units and their processes
     struct ag_commands *commands; //  commands.h: requests of clients
     uint64_t fleet_run;           //  the fleet's own run
-    bool full;                    //  the disk is nearly full: nothing that writes is read
+    struct ag_err
+        lacking;  //  a code: there was no room to begin; without a journal: not even to open it
+    bool full;    //  the disk is nearly full: nothing that writes is read
     bool broken;  //  the log could not be written: this process ends, the next one reads it anew
     bool leaving; //  the fleet goes down
 };

@@ -60,19 +60,49 @@ begin_fleet (struct ag_house *house, const char *config, struct ag_err *err)
     return -1;
 }
 
+//  Without room: what the log says, for those who read; nothing of this is written.
+static void
+begin_reading (struct ag_house *house)
+{
+    struct ag_run *fleet;
+    struct ag_err err;
+    ag_log_err (AG_ERROR, &house->lacking, "nothing is started or written until there is room");
+    if (!house->journal || ag_run_find (house->journal, AG_LIT ("fleet"), &fleet, &err))
+        return;
+    struct ag_mark mark = ag_journal_mark (house->journal);
+    if (ag_fleet_begin (house, NULL, &err))
+        ag_log_err (AG_ERROR, &err, "the fleet cannot be shown");
+    ag_journal_rollback (house->journal, &mark);
+    ag_queues_forget_gone (house);
+    ag_fleet_forget (house);
+}
+
+static int
+begin (struct ag_house *house, const char *config, struct ag_err *err)
+{
+    if (house->journal && ag_turn_lacks_room (house, &house->lacking))
+        house->full = true;
+    if (house->lacking.code)
+        begin_reading (house);
+    else if (begin_fleet (house, config, err) || ag_journal_commit (house->journal, err))
+        return -1;
+    return ag_turn_begin (house, err);
+}
+
 static int
 run (struct ag_house *house, const char *config, struct ag_err *err)
 {
     ag_private_sweep (house);
-    if (begin_fleet (house, config, err) || ag_journal_commit (house->journal, err) ||
-        ag_turn_begin (house, err))
+    if (begin (house, config, err) || ag_filter_enter (AG_FILTER_SUPERVISOR, err))
         return -1;
-    if (ag_filter_enter (AG_FILTER_SUPERVISOR, err))
-        return -1;
-    ag_nursery_ready (house->nursery, AG_HOUSE_SUPERVISOR);
-    ag_log (AG_INFO, "ready home=%s", house->daemon->home.dir);
+    if (!house->lacking.code) {
+        ag_nursery_ready (house->nursery, AG_HOUSE_SUPERVISOR);
+        ag_log (AG_INFO, "ready home=%s", house->daemon->home.dir);
+    }
     if (ag_daemon_run (house->daemon, err))
         return -1;
+    if (house->lacking.code && !house->leaving)
+        return ag_fail (err, AG_E_DISK_FULL, "the next supervisor looks whether there is room");
     return house->broken ? ag_fail (err, AG_E_STORE, "the log could not be written") : 0;
 }
 
@@ -93,7 +123,9 @@ main (int argc, char **argv)
     if (ag_daemon_init (&daemon, "agsup-supervisor", argv[2], &err))
         return ag_daemon_exit (&err);
     int rc = open_log (&house, &store, &err);
-    if (!rc) {
+    if (rc && err.code == AG_E_DISK_FULL)
+        house.lacking = err;
+    if (!rc || house.lacking.code) {
         make_floors (&house);
         rc = run (&house, argc == 5 ? argv[4] : NULL, &err);
         end_floors (&house);

@@ -302,13 +302,19 @@ forget_lost (struct ag_house *house)
             unit->child = 0;
 }
 
-//  Nobody's: of a configuration that is gone, or of a run that was not written.
 static void
-refuse_child (struct ag_house *house, const struct ag_nursery_event *event)
+close_output (const struct ag_nursery_event *event)
 {
     for (int i = 0; i < 2; i++)
         if (event->output[i] >= 0)
             close (event->output[i]);
+}
+
+//  Nobody's: of a configuration that is gone, or of a run that was not written.
+static void
+refuse_child (struct ag_house *house, const struct ag_nursery_event *event)
+{
+    close_output (event);
     ag_nursery_kill (house->nursery, event->id, 0);
 }
 
@@ -329,6 +335,10 @@ handle (struct ag_house *house, const struct ag_nursery_event *event)
         return;
     default:
         break;
+    }
+    if (house->lacking.code) { //  the next supervisor is told of it again
+        close_output (event);
+        return;
     }
     bool end = event->what == AG_NURSERY_STOPPED || event->what == AG_NURSERY_FAILED;
     if (end)

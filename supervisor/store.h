@@ -60,7 +60,8 @@ int ag_store_write (ag_store_t *self, const struct ag_write *writes, size_t coun
                     struct ag_err *err);
 int ag_store_reopen (ag_store_t *self, struct ag_err *err);
 
-//  Random identity made with the store (16 bytes in hex), and the epoch, which rises at every open.
+//  Random identity made with the store (16 bytes in hex), and the epoch, which rises at every open; on a disk
+//  without room a store opens too, and its epoch reaches the disk with the first write.
 const char *ag_store_identity (const ag_store_t *self);
 uint64_t ag_store_epoch (const ag_store_t *self);
 

@@ -45,6 +45,7 @@ struct rocks {
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write;
     rocksdb_t *db; //  NULL: dead until it is opened again
+    bool entered;  //  the epoch is on disk
     rocksdb_column_family_handle_t *table[AG_TABLES];
 };
 
@@ -180,11 +181,8 @@ fail_write (struct rocks *self, char *text, struct ag_err *err)
 }
 
 static int
-write_all (ag_store_t *store, const struct ag_write *writes, size_t count, struct ag_err *err)
+put_all (struct rocks *self, const struct ag_write *writes, size_t count, struct ag_err *err)
 {
-    struct rocks *self = (struct rocks *)store;
-    if (!self->db)
-        return fail_dead (self, err);
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
     for (size_t i = 0; i < count; i++) {
         const struct ag_write *w = &writes[i];
@@ -200,6 +198,31 @@ write_all (ag_store_t *store, const struct ag_write *writes, size_t count, struc
     return text ? fail_write (self, text, err) : 0;
 }
 
+//  Who this store is and its epoch, on disk before anything of this epoch.
+static int
+enter (struct rocks *self, struct ag_err *err)
+{
+    struct ag_buf epoch = {0};
+    ag_buf_be64 (&epoch, self->base.epoch);
+    const struct ag_write own[] = {{AG_META, identity_key, ag_str (self->base.identity)},
+                                   {AG_META, epoch_key, ag_buf_str (&epoch)}};
+    int rc = put_all (self, own, 2, err);
+    ag_buf_fini (&epoch);
+    self->entered = !rc;
+    return rc;
+}
+
+static int
+write_all (ag_store_t *store, const struct ag_write *writes, size_t count, struct ag_err *err)
+{
+    struct rocks *self = (struct rocks *)store;
+    if (!self->db)
+        return fail_dead (self, err);
+    if (!self->entered && enter (self, err))
+        return -1;
+    return put_all (self, writes, count, err);
+}
+
 //  One of the store's own keys: 0 and the value with n bytes, or no bytes when absent.
 static int
 get_own (struct rocks *self, struct ag_str key, size_t n, struct ag_buf *value, struct ag_err *err)
@@ -212,11 +235,13 @@ get_own (struct rocks *self, struct ag_str key, size_t n, struct ag_buf *value, 
     return rc < 0 ? -1 : 0;
 }
 
-//  Reads who this store is, or decides it, and raises the epoch on disk.
+//  Reads who this store is, or decides it, and enters the next epoch; on a disk without room that waits for the
+//  first write.
 static int
-enter (struct rocks *self, struct ag_err *err)
+begin (struct rocks *self, struct ag_err *err)
 {
-    struct ag_buf value = {0}, epoch = {0};
+    struct ag_buf value = {0};
+    struct ag_err full;
     size_t n = sizeof self->base.identity - 1;
     int rc = get_own (self, identity_key, n, &value, err);
     if (!rc && value.n)
@@ -225,15 +250,12 @@ enter (struct rocks *self, struct ag_err *err)
         ag_store_make_identity (self->base.identity);
     if (!rc)
         rc = get_own (self, epoch_key, 8, &value, err);
-    if (!rc) {
+    self->entered = false;
+    if (!rc)
         self->base.epoch = (value.n ? ag_be64 (value.p) : 0) + 1;
-        ag_buf_be64 (&epoch, self->base.epoch);
-        const struct ag_write own[] = {{AG_META, identity_key, ag_str (self->base.identity)},
-                                       {AG_META, epoch_key, ag_buf_str (&epoch)}};
-        rc = write_all (&self->base, own, 2, err);
-    }
+    if (!rc && !ag_store_room (&self->base, 0, &full))
+        rc = enter (self, err);
     ag_buf_fini (&value);
-    ag_buf_fini (&epoch);
     return rc;
 }
 
@@ -311,7 +333,7 @@ open_db (struct rocks *self, struct ag_err *err)
         fail (err, text);
         return ag_wrap (err, "open the store in %s", self->dir);
     }
-    if (enter (self, err)) {
+    if (begin (self, err)) {
         close_db (self);
         return ag_wrap (err, "open the store in %s", self->dir);
     }

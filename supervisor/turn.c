@@ -8,11 +8,14 @@
 #include "supervisor/queue.h"
 #include "supervisor/workers.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
     BEAT_MS = 1000,
     TICK_MS = 200,
+    ROOM_MS = 1000,   //  between two looks for room,
+    CLOSED_MS = 5000, //  and between two tries to open the store
     HWM = 10000,
     MESSAGE_BYTES = 20 << 20,
     MEMORY_BYTES = 512 << 20,
@@ -77,11 +80,17 @@ set_full (struct ag_house *house, bool full)
     }
 }
 
+bool
+ag_turn_lacks_room (struct ag_house *house, struct ag_err *err)
+{
+    return ag_store_room (ag_journal_store (house->journal), ROOM_BYTES, err) != 0;
+}
+
 static bool
 has_room (struct ag_house *house)
 {
     struct ag_err err;
-    bool full = ag_store_room (ag_journal_store (house->journal), ROOM_BYTES, &err);
+    bool full = ag_turn_lacks_room (house, &err);
     if (full && !house->full)
         ag_log_err (AG_ERROR, &err, "writes wait");
     if (!full && house->full)
@@ -98,6 +107,8 @@ written (struct ag_house *house)
     ag_fleet_committed (house);
     ag_commands_publish (house);
     ag_commands_wake (house, false);
+    assert (!ag_batch_bytes (
+        ag_journal_batch (house->journal))); //  nothing is said before it is on disk
     ag_outbox_send (house->outbox, ag_workers_lost, house);
 }
 
@@ -187,19 +198,54 @@ close_socket (struct ag_house *house, const char *path, void **socket, ag_guard_
     *socket = NULL;
 }
 
+//  There was no room to begin: the end of this supervisor is how the next one looks again.
+static void
+try_again (void *context)
+{
+    struct ag_house *house = context;
+    struct ag_err err;
+    if (!house->journal || !ag_turn_lacks_room (house, &err))
+        ag_loop_stop (house->daemon->loop);
+}
+
+static void
+reading_turn_end (void *context)
+{
+    struct ag_house *house = context;
+    if (house->journal)
+        ag_commands_wake (house, false);
+    ag_outbox_send (house->outbox, ag_workers_lost, house);
+    if (ag_fleet_is_down (house))
+        ag_loop_stop (house->daemon->loop);
+}
+
+static void
+begin_without_room (struct ag_house *house)
+{
+    ag_loop_t *loop = house->daemon->loop;
+    int64_t look_ms = house->journal ? ROOM_MS : CLOSED_MS;
+    ag_loop_timer (loop, look_ms, look_ms, try_again, house);
+    ag_loop_timer (loop, TICK_MS, TICK_MS, tick, house);
+    ag_loop_at_turn_end (loop, reading_turn_end, house);
+}
+
 int
 ag_turn_begin (struct ag_house *house, struct ag_err *err)
 {
     ag_loop_t *loop = house->daemon->loop;
     const struct ag_home *home = &house->daemon->home;
     house->zap = ag_zap_new (house->daemon->context, loop, admit, house, err);
-    if (!house->zap ||
-        open_socket (house, home->broker, 0600, "broker", read_broker, &house->broker_socket,
-                     &house->broker_guard, err) ||
-        open_socket (house, home->worker, 0666, "worker", read_workers, &house->worker_socket,
-                     &house->worker_guard, err))
+    if (!house->zap || open_socket (house, home->broker, 0600, "broker", read_broker,
+                                    &house->broker_socket, &house->broker_guard, err))
         return -1;
     ag_loop_add_fd (loop, ag_nursery_fd (house->nursery), ag_fleet_nursery, house);
+    if (house->lacking.code) {
+        begin_without_room (house);
+        return 0;
+    }
+    if (open_socket (house, home->worker, 0666, "worker", read_workers, &house->worker_socket,
+                     &house->worker_guard, err))
+        return -1;
     ag_loop_timer (loop, BEAT_MS, BEAT_MS, beat, house);
     ag_loop_timer (loop, TICK_MS, TICK_MS, tick, house);
     ag_loop_at_turn_end (loop, turn_end, house);

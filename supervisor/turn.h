@@ -11,6 +11,10 @@
 #include "supervisor/house.h"
 
 //  Sockets, nursery, timers and the end-of-turn hook onto the loop.
+//  Without room at the start (house->lacking) only the broker is served: reads while there is a journal, else
+//  nothing but the reason; it ends when there is room, or to try again, and the next supervisor begins in order.
 int ag_turn_begin (struct ag_house *house, struct ag_err *err);
+//  The disk has too little room for a turn: AG_E_DISK_FULL.
+bool ag_turn_lacks_room (struct ag_house *house, struct ag_err *err);
 void ag_turn_end (struct ag_house *house);
 #endif

@@ -174,6 +174,29 @@ below_the_reserve_writes_are_refused_and_go_on_by_themselves_when_there_is_room 
 }
 
 static void
+without_room_a_store_opens_and_is_read_and_enters_its_epoch_with_the_first_write (void **state)
+{
+    struct bench *self = *state;
+    mount_disk (self, 96 * MIB);
+    open_store (self);
+    uint64_t epoch = ag_store_epoch (self->store);
+    assert_int_equal (write_record (self, self->acknowledged++), 0);
+    ag_store_destroy (&self->store);
+    fill_disk (self, 32 * MIB);
+    open_store (self);
+    assert_all_there (self);
+    assert_int_equal (write_record (self, self->acknowledged), -1);
+    assert_int_equal (self->err.code, AG_E_DISK_FULL);
+    assert_int_equal (ag_store_epoch (self->store), epoch + 1);
+    assert_int_equal (unlink (self->ballast), 0);
+    assert_int_equal (write_record (self, self->acknowledged++), 0);
+    ag_store_destroy (&self->store);
+    open_store (self);
+    assert_int_equal (ag_store_epoch (self->store), epoch + 2);
+    assert_all_there (self);
+}
+
+static void
 a_store_that_writes_into_its_reserve_until_refused_opens_again (void **state)
 {
     struct bench *self = *state;
@@ -286,6 +309,7 @@ main (void)
 #define EACH(test) cmocka_unit_test_setup_teardown (test, open_bench, close_bench)
     const struct CMUnitTest tests[] = {
         EACH (below_the_reserve_writes_are_refused_and_go_on_by_themselves_when_there_is_room),
+        EACH (without_room_a_store_opens_and_is_read_and_enters_its_epoch_with_the_first_write),
         EACH (a_store_that_writes_into_its_reserve_until_refused_opens_again),
         EACH (without_a_reserve_a_full_disk_closes_the_store_and_loses_nothing),
         EACH (a_disk_that_fills_up_while_buffers_are_flushed_loses_nothing),

@@ -164,6 +164,64 @@ class Disk(unittest.TestCase):
         house.down()
 
 
+    def disk(self, size, **agents):
+        """A house whose home lies on a disk of its own."""
+        house = House(agents)
+        self.addCleanup(house.close)
+        disk = os.path.join(house.dir, "disk")
+        os.mkdir(disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", disk],
+                          stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("no tmpfs can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        house.home = os.path.join(disk, "home")
+        return house
+
+    def fill(self, house, leave):
+        """All of the disk but for so many bytes; how to take that back."""
+        path = os.path.join(house.dir, "disk", "ballast")
+        room = os.statvfs(house.home)
+        with open(path, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_frsize - leave)
+        return lambda: os.unlink(path)
+
+    def test_a_supervisor_that_starts_without_room_is_read_and_begins_when_there_is_room(self):
+        house = self.disk("160m", actor=agent(WORK))
+        house.up()
+        house.tell("actor", "on.work", steps=[["ops", {"op": "add_object", "type": "kept", "data": {}}]])
+        house.idle("actor")
+        for leave, opens in ((48 << 20, True), (0, False)):
+            with self.subTest(leave=leave):
+                free = self.fill(house, leave)
+                house.kill("supervisor")
+                if opens:
+                    self.assertIn("nearly full", house.ask("status")["disk_full"])
+                    self.assertEqual(len(house.objects("actor")), 1)
+                    self.assertIn("nearly full", house.cli("status").stdout)
+                else:
+                    with self.assertRaises(Refused) as refused:
+                        house.ask("status")
+                    self.assertEqual(refused.exception.code, "disk_full")
+                    self.assertIn("No space left", house.cli("status", check=False).stderr)
+                with self.assertRaises(Refused) as refused:
+                    house.tell("actor", "on.work")
+                self.assertEqual(refused.exception.code, "disk_full")
+                free()
+                until("writes go on", lambda: told(house))
+                house.idle("actor")
+                self.assertIsNone(house.ask("status")["disk_full"])
+                self.assertEqual(len(house.objects("actor")), 1)
+        house.down()
+
+
+def told(house):
+    """Whether a house that may be full takes an event."""
+    try:
+        return house.tell("actor", "on.work")
+    except Refused:
+        return None
+
+
 class Workers(unittest.TestCase):
     """What a worker may do to itself only."""
 
