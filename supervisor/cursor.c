@@ -350,12 +350,7 @@ append_registered (ag_journal_t *journal, struct ag_run *run, uint32_t host,
         ag_put_value (&payload, tools);
     else
         ag_put_list (&payload, 0);
-    struct ag_draft draft = {.type = ag_type_name (AG_EV_WORKER_REGISTERED),
-                             .payload = ag_buf_str (&payload),
-                             .actor = AG_LIT ("runtime")};
-    int rc = ag_journal_append (journal, run, &draft, seq, err);
-    ag_buf_fini (&payload);
-    return rc;
+    return ag_journal_tell (journal, run, AG_EV_WORKER_REGISTERED, 0, &payload, seq, err);
 }
 
 int

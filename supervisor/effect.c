@@ -74,14 +74,10 @@ put_common (const struct call *call, struct ag_buf *out)
 }
 
 static int
-append (const struct call *call, enum ag_type type, const struct ag_buf *payload, uint64_t cause,
+append (const struct call *call, enum ag_type type, struct ag_buf *payload, uint64_t cause,
         uint64_t *seq, struct ag_err *err)
 {
-    struct ag_draft draft = {.type = ag_type_name (type),
-                             .payload = ag_buf_str (payload),
-                             .actor = AG_LIT ("runtime"),
-                             .cause = cause};
-    return ag_journal_append (call->house->journal, call->run, &draft, seq, err);
+    return ag_journal_tell (call->house->journal, call->run, type, cause, payload, seq, err);
 }
 
 static int
@@ -92,9 +88,7 @@ append_requested (const struct call *call, uint64_t *seq, struct ag_err *err)
     put_common (call, &payload);
     ag_put_lit (&payload, "args");
     ag_put_value (&payload, call->args);
-    int rc = append (call, AG_EV_TOOL_REQUESTED, &payload, call->invocation->event, seq, err);
-    ag_buf_fini (&payload);
-    return rc;
+    return append (call, AG_EV_TOOL_REQUESTED, &payload, call->invocation->event, seq, err);
 }
 
 //  Output or error: a normal value; the other is null.
@@ -119,9 +113,7 @@ append_responded (const struct call *call, struct ag_str output, struct ag_str e
     ag_put_float (&payload, seconds);
     ag_put_lit (&payload, "cost_usd");
     ag_put_lit (&payload, "0");
-    int rc = append (call, AG_EV_TOOL_RESPONDED, &payload, cause, seq, err);
-    ag_buf_fini (&payload);
-    return rc;
+    return append (call, AG_EV_TOOL_RESPONDED, &payload, cause, seq, err);
 }
 
 static void

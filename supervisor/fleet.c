@@ -288,14 +288,10 @@ append_configured (struct ag_house *house, struct ag_run *fleet, struct ag_err *
     ag_put_value (&payload, conf);
     ag_put_lit (&payload, "hash");
     ag_put_lit (&payload, hex);
-    struct ag_draft draft = {.type = ag_type_name (AG_EV_FLEET_CONFIGURED),
-                             .payload = ag_buf_str (&payload),
-                             .actor = AG_LIT ("runtime")};
-    int rc = ag_journal_append (house->journal, fleet, &draft, &seq, err);
-    if (!rc)
-        ag_note_put (house->journal, fleet, AG_LIT ("config"), seq, conf);
-    ag_buf_fini (&payload);
-    return rc;
+    if (ag_journal_tell (house->journal, fleet, AG_EV_FLEET_CONFIGURED, 0, &payload, &seq, err))
+        return -1;
+    ag_note_put (house->journal, fleet, AG_LIT ("config"), seq, conf);
+    return 0;
 }
 
 //  The file when this is the first start of an `up`; else what the log says was in force.

@@ -90,7 +90,6 @@ static int
 tell_as (struct link *link, const struct ag_event *event, bool whole)
 {
     struct ag_buf raw = {0}, payload = {0};
-    uint64_t seq;
     ag_put_map (&raw, whole ? 4 : 5);
     ag_put_lit (&raw, "from_run");
     ag_put_lit (&raw, link->source->id);
@@ -108,13 +107,12 @@ tell_as (struct link *link, const struct ag_event *event, bool whole)
     else
         ag_put_null (&raw);
     int rc = ag_value_normalise (ag_buf_str (&raw), &payload, link->err);
-    struct ag_draft draft = {.type = ag_type_name (AG_EV_MESSAGE_RECEIVED),
-                             .payload = ag_buf_str (&payload),
-                             .actor = AG_LIT ("runtime")};
-    if (!rc)
-        rc = ag_journal_append (link->house->journal, link->hearer, &draft, &seq, link->err);
     ag_buf_fini (&raw);
-    ag_buf_fini (&payload);
+    if (rc)
+        ag_buf_fini (&payload);
+    else
+        rc = ag_journal_tell (link->house->journal, link->hearer, AG_EV_MESSAGE_RECEIVED, 0,
+                              &payload, NULL, link->err);
     if (!rc)
         ag_queues_touch (link->house, link->hearer->number);
     return rc;

@@ -16,19 +16,17 @@ name_of (const struct ag_invocation *self)
     return name;
 }
 
-//  Append an event of the house about the invocation: actor runtime, caused by the trigger.
+//  Append an event of the house about the invocation, caused by the trigger; ends the payload.
 static int
 append (struct ag_house *house, const struct ag_invocation *self, enum ag_type type,
-        const struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
+        struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
 {
     struct ag_run *run;
-    struct ag_draft draft = {.type = ag_type_name (type),
-                             .payload = ag_buf_str (payload),
-                             .actor = AG_LIT ("runtime"),
-                             .cause = self->event};
-    if (ag_run_get (house->journal, self->run, &run, err))
+    if (ag_run_get (house->journal, self->run, &run, err)) {
+        ag_buf_fini (payload);
         return -1;
-    return ag_journal_append (house->journal, run, &draft, seq, err);
+    }
+    return ag_journal_tell (house->journal, run, type, self->event, payload, seq, err);
 }
 
 //  {behavior, event_id, …} with more fields to come; the caller closes it with its count.
@@ -67,11 +65,8 @@ append_started (struct ag_house *house, struct ag_invocation *self, const struct
         ag_put_text (&payload, ag_buf_str (&self->relation));
     }
     ag_close (&payload, map, relation ? 6 : 5);
-    int rc =
-        append (house, self, relation ? AG_EV_RELATION_BEHAVIOR_STARTED : AG_EV_BEHAVIOR_STARTED,
-                &payload, &self->started, err);
-    ag_buf_fini (&payload);
-    return rc;
+    return append (house, self, relation ? AG_EV_RELATION_BEHAVIOR_STARTED : AG_EV_BEHAVIOR_STARTED,
+                   &payload, &self->started, err);
 }
 
 int
@@ -125,7 +120,6 @@ close_failed (struct ag_house *house, struct ag_invocation *self, const struct f
     put_part (&payload, &fields, "reason", failure->reason);
     ag_close (&payload, map, fields);
     int rc = append (house, self, AG_EV_BEHAVIOR_FAILED, &payload, &seq, err);
-    ag_buf_fini (&payload);
     if (!rc)
         ag_queue_close (house, self->run);
     return rc;
@@ -151,9 +145,7 @@ append_completed (struct ag_house *house, const struct ag_invocation *self,
         ag_put_uint (&payload, counts[i].count);
     }
     ag_close (&payload, map, 7);
-    int rc = append (house, self, AG_EV_BEHAVIOR_COMPLETED, &payload, &seq, err);
-    ag_buf_fini (&payload);
-    return rc;
+    return append (house, self, AG_EV_BEHAVIOR_COMPLETED, &payload, &seq, err);
 }
 
 static int
@@ -164,9 +156,7 @@ append_reads (struct ag_house *house, const struct ag_invocation *self, struct a
     struct ag_buf payload = {0};
     uint64_t seq;
     ag_reads_write (self, name_of (self), &payload);
-    int rc = append (house, self, AG_EV_CONTEXT_READ, &payload, &seq, err);
-    ag_buf_fini (&payload);
-    return rc;
+    return append (house, self, AG_EV_CONTEXT_READ, &payload, &seq, err);
 }
 
 //  AG_E_BUDGET when what was just appended crosses the run's net of events.
@@ -238,7 +228,7 @@ exhausted (struct ag_house *house, struct ag_invocation *self, const struct ag_e
 {
     struct ag_run *run;
     struct ag_buf payload = {0};
-    uint64_t seq, number = self->run;
+    uint64_t number = self->run;
     struct failure failure = {.type = AG_LIT ("BudgetExhausted"),
                               .message = ag_str (why->text),
                               .reason = AG_LIT ("budget.events_exhausted")};
@@ -249,11 +239,8 @@ exhausted (struct ag_house *house, struct ag_invocation *self, const struct ag_e
     ag_put_lit (&payload, "net.events");
     ag_put_lit (&payload, "snapshot");
     ag_queue_usage (run, &payload);
-    struct ag_draft draft = {.type = ag_type_name (AG_EV_RUNTIME_BUDGET_EXHAUSTED),
-                             .payload = ag_buf_str (&payload),
-                             .actor = AG_LIT ("runtime")};
-    int rc = ag_journal_append (house->journal, run, &draft, &seq, err);
-    ag_buf_fini (&payload);
+    int rc = ag_journal_tell (house->journal, run, AG_EV_RUNTIME_BUDGET_EXHAUSTED, 0, &payload,
+                              NULL, err);
     ag_queue_exhaust (house, number);
     return rc;
 }
@@ -310,7 +297,6 @@ decline (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answ
     uint64_t seq;
     ag_close (&payload, open_payload (self, &payload), 2);
     int rc = append (house, self, AG_EV_BEHAVIOR_DECLINED, &payload, &seq, err);
-    ag_buf_fini (&payload);
     if (rc)
         return -1;
     ag_queue_close (house, self->run);

@@ -30,7 +30,7 @@ make_floors (struct ag_house *house)
     house->outbox = ag_outbox_new();
     house->nursery = ag_nursery_new (AG_SPAWN_FD);
     house->queues = ag_queues_new (house);
-    house->workers = ag_workers_new (house);
+    house->workers = ag_workers_new();
     house->fleet = ag_fleet_new (house);
     house->commands = ag_commands_new();
 }

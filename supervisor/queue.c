@@ -222,13 +222,8 @@ idle (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct
     ag_put_map (&payload, 1);
     ag_put_lit (&payload, "snapshot");
     ag_queue_usage (run, &payload);
-    struct ag_draft draft = {.type = ag_type_name (AG_EV_RUNTIME_IDLE),
-                             .payload = ag_buf_str (&payload),
-                             .actor = AG_LIT ("runtime")};
     uint64_t seq;
-    int rc = ag_journal_append (house->journal, run, &draft, &seq, err);
-    ag_buf_fini (&payload);
-    if (rc)
+    if (ag_journal_tell (house->journal, run, AG_EV_RUNTIME_IDLE, 0, &payload, &seq, err))
         return -1;
     queue->active = false;
     queue->next = seq + 1;

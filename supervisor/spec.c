@@ -316,7 +316,6 @@ append_loaded (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, st
     static const char *const keys[] = {"name", "version", "description", "bundle_hash", "settings"};
     struct ag_buf payload = {0};
     struct ag_str value;
-    uint64_t seq;
     ag_put_map (&payload, 5);
     for (size_t i = 0; i < 5; i++) {
         ag_put_lit (&payload, keys[i]);
@@ -325,12 +324,7 @@ append_loaded (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, st
         else
             ag_put_value (&payload, value);
     }
-    struct ag_draft draft = {.type = ag_type_name (AG_EV_PACK_LOADED),
-                             .payload = ag_buf_str (&payload),
-                             .actor = AG_LIT ("runtime")};
-    int rc = ag_journal_append (journal, run, &draft, &seq, err);
-    ag_buf_fini (&payload);
-    return rc;
+    return ag_journal_tell (journal, run, AG_EV_PACK_LOADED, 0, &payload, NULL, err);
 }
 
 //  {pack, overrides, assignments: ["PACK.KEY=VALUE"]} for each pack of set.

@@ -69,7 +69,6 @@ ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_type t
     struct ag_buf payload = {0};
     struct ag_run *run = NULL, *fleet;
     struct ag_err err;
-    uint64_t seq;
     int rc = unit->run ? ag_run_get (house->journal, unit->run, &run, &err) : 0;
     ag_put_map (&payload, 3 + extra_count);
     ag_put_lit (&payload, "name");
@@ -82,10 +81,8 @@ ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_type t
     ag_put_lit (&payload, "host");
     ag_put_uint (&payload, unit->host);
     ag_buf_add_str (&payload, extra);
-    struct ag_draft draft = {
-        .type = ag_type_name (type), .payload = ag_buf_str (&payload), .actor = AG_LIT ("runtime")};
     if (rc || ag_run_get (house->journal, house->fleet_run, &fleet, &err) ||
-        ag_journal_append (house->journal, fleet, &draft, &seq, &err))
+        ag_journal_tell (house->journal, fleet, type, 0, &payload, NULL, &err))
         ag_log_err (AG_ERROR, &err, "an event of a unit is not in the fleet's log");
     ag_buf_fini (&payload);
 }

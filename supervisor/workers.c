@@ -30,9 +30,8 @@ struct request {
 typedef int handler_fn (struct request *request, struct ag_err *err);
 
 struct ag_workers *
-ag_workers_new (struct ag_house *house)
+ag_workers_new (void)
 {
-    (void)house;
     return ag_xcalloc (1, sizeof (struct ag_workers));
 }
 
@@ -297,7 +296,6 @@ end_worker (struct ag_house *house, struct ag_unit *unit, const struct ag_err *w
     struct ag_run *run;
     struct ag_err err;
     struct ag_buf payload = {0};
-    uint64_t seq;
     if (ag_unit_is_doomed (unit)) //  a flood is one reason, not a thousand events
         return;
     ag_put_map (&payload, 2);
@@ -305,11 +303,8 @@ end_worker (struct ag_house *house, struct ag_unit *unit, const struct ag_err *w
     ag_put_uint (&payload, unit->host);
     ag_put_lit (&payload, "reason");
     ag_put_lit (&payload, ag_utf8 (ag_str (why->text)) ? why->text : "a message that is not text");
-    struct ag_draft draft = {.type = ag_type_name (AG_EV_WORKER_REFUSED),
-                             .payload = ag_buf_str (&payload),
-                             .actor = AG_LIT ("runtime")};
     if (ag_run_get (house->journal, unit->run, &run, &err) ||
-        ag_journal_append (house->journal, run, &draft, &seq, &err))
+        ag_journal_tell (house->journal, run, AG_EV_WORKER_REFUSED, 0, &payload, NULL, &err))
         ag_log_err (AG_ERROR, &err, "a worker's end is not in its log");
     ag_buf_fini (&payload);
     ag_unit_kill (house, unit, "%s", why->text);

@@ -32,7 +32,7 @@ struct ag_session {
     UT_hash_handle hh;
 };
 
-struct ag_workers *ag_workers_new (struct ag_house *house);
+struct ag_workers *ag_workers_new (void);
 void ag_workers_destroy (struct ag_workers **self_p);
 
 //  One message from the worker socket.
