@@ -367,6 +367,7 @@ class Fleet(unittest.TestCase):
             until("a process", lambda: house.pid("actor"))
             supervisor = house.pid("supervisor")
             house.ask("stop", run="actor", id=f"stop/{n}")
+            self.assertEqual(house.pid("supervisor"), supervisor)  # it ends rather than say what is not written
             kill(supervisor)
             with self.assertRaises(Refused) as refused:
                 house.ask("start", run="actor", id=f"stop/{n}")
