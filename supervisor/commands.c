@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "common/net.h"
 #include "supervisor/fleet.h"
+#include "supervisor/hints.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
 #include "supervisor/run.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAITING_MAX = 4096, PUBLISH_BYTES = 4 << 20 };
+enum { WAITING_MAX = 4096 };
 
 //  A request that waits, with its own copy of the bytes.
 struct waiting {
@@ -314,13 +315,6 @@ ag_commands_message (struct ag_house *house, struct ag_parts *parts)
         park (house, &command, body);
 }
 
-//  One event to the monitors; bounded in bytes a turn, since a monitor repairs itself from the log.
-struct publication {
-    struct ag_house *house;
-    size_t bytes;
-    struct ag_buf topic, header, body;
-};
-
 static void
 put_header (struct ag_house *house, const struct ag_event *event, const struct ag_run *run,
             struct ag_buf *out)
@@ -346,27 +340,31 @@ put_header (struct ag_house *house, const struct ag_event *event, const struct a
     ag_put_uint (out, event->seq);
 }
 
-static bool
-publish_one (void *arg, const struct ag_event *event)
+static void
+publish_one (struct ag_house *house, const struct ag_event *event)
 {
-    struct publication *publication = arg;
-    struct ag_house *house = publication->house;
+    struct ag_buf topic = {0}, header = {0}, body = {0};
     struct ag_run *run;
     struct ag_err err;
     if (ag_run_get (house->journal, event->run, &run, &err)) {
         ag_log_err (AG_ERROR, &err, "an event is not published");
-        return false;
+        return;
     }
-    ag_buf_clear (&publication->topic);
-    ag_buf_clear (&publication->header);
-    ag_buf_clear (&publication->body);
-    ag_buf_text (&publication->topic, "run/%s/%.*s", run->id, AG_STR_ARG (event->type));
-    put_header (house, event, run, &publication->header);
-    ag_event_write (event, run->id, run->label[0] ? run->label : NULL, &publication->body);
-    ag_outbox_publish (house->outbox, &house->commands->broker, ag_buf_str (&publication->topic),
-                       ag_buf_str (&publication->header), ag_buf_str (&publication->body));
-    publication->bytes += publication->body.n;
-    return publication->bytes < PUBLISH_BYTES;
+    ag_buf_text (&topic, "run/%s/%.*s", run->id, AG_STR_ARG (event->type));
+    put_header (house, event, run, &header);
+    ag_event_write (event, run->id, run->label[0] ? run->label : NULL, &body);
+    ag_outbox_publish (house->outbox, &house->commands->broker, ag_buf_str (&topic),
+                       ag_buf_str (&header), ag_buf_str (&body));
+    ag_buf_fini (&topic);
+    ag_buf_fini (&header);
+    ag_buf_fini (&body);
+}
+
+static bool
+hint_at (void *hints, const struct ag_event *event)
+{
+    ag_hints_add (hints, event);
+    return true;
 }
 
 void
@@ -379,11 +377,10 @@ ag_commands_publish (struct ag_house *house)
     self->published = stream;
     if (!self->broker.id_bytes || !self->monitors)
         return;
-    struct publication publication = {.house = house};
-    ag_journal_committed (house->journal, publish_one, &publication);
-    ag_buf_fini (&publication.topic);
-    ag_buf_fini (&publication.header);
-    ag_buf_fini (&publication.body);
+    struct ag_hints hints = {0};
+    ag_journal_committed (house->journal, hint_at, &hints);
+    for (size_t i = 0; i < hints.count; i++)
+        publish_one (house, &hints.events[i]);
 }
 
 void

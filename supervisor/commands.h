@@ -42,7 +42,7 @@ void ag_commands_message (struct ag_house *house, struct ag_parts *parts);
 //  Ask the waiting ones again, each turn: those that change something before the commit that holds their
 //  answer, the others after it.
 void ag_commands_wake (struct ag_house *house, bool mutating);
-//  Events that were committed, for the monitors; and a beat each second.
+//  Hints of what was committed, for the monitors; and a beat each second.
 void ag_commands_publish (struct ag_house *house);
 void ag_commands_beat (struct ag_house *house);
 

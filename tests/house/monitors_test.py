@@ -1,10 +1,12 @@
 """A monitor that stands still while events rush by has every event afterwards, once and in order.
 
+The monitors are those of docs/examples, in Python and in Node (its packages come from npm, into the build folder).
 AG_STOP is for how many seconds it is stopped (2 unless set; tests/long: 10), AG_RATE how many events a second are
 offered meanwhile (20000 unless set; a build with sanitizers may take fewer).
 SPDX-License-Identifier: Apache-2.0
 """
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,12 +14,15 @@ import tempfile
 import time
 import unittest
 
-from house import Client, House, kill, main
+from house import BIN, Client, House, kill, main, until
 
 STOP = float(os.environ.get("AG_STOP", "2"))
 RATE = float(os.environ.get("AG_RATE", "20000"))
 HERE = os.path.dirname(os.path.realpath(__file__))
-MONITOR = os.path.join(HERE, "..", "..", "docs", "examples", "monitor.py")
+EXAMPLES = os.path.join(HERE, "..", "..", "docs", "examples")
+INSTALL = os.path.join(HERE, "..", "peers", "install_examples")
+PACKAGES = os.path.join(os.path.dirname(os.path.realpath(BIN)), "examples")
+TAIL = 4096  # bytes, in which the last whole line stands
 OUTSTANDING = 8
 EMIT = [{"op": "emit", "type": "load.tick", "payload": {"n": n}} for n in range(100)]
 
@@ -49,19 +54,40 @@ class Offer:
         self.rate = (self.sent - sent) / (time.monotonic() - begin)
 
 
-def lines(path):
-    with open(path, encoding="utf-8") as file:
-        whole = file.read().rpartition("\n")[0]  # the last line may be half written
-    return [int(line.split()[0]) for line in whole.splitlines()]
+def numbers(text):
+    """The stream number of each line; the last line may be half written."""
+    return [int(line.split()[0]) for line in text.rpartition("\n")[0].splitlines()]
+
+
+def newest(path):
+    """The last number printed, 0 before there is one."""
+    with open(path, "rb") as file:
+        begin = max(0, os.fstat(file.fileno()).st_size - TAIL)
+        file.seek(begin)
+        tail = file.read().decode()
+    if begin:
+        tail = tail.partition("\n")[2]
+    return ([0] + numbers(tail))[-1]
 
 
 class Monitors(unittest.TestCase):
-    def test_a_monitor_that_was_stopped_has_every_event_once_and_in_order(self):
+    def test_a_monitor_in_python_that_was_stopped_has_every_event_once_and_in_order(self):
+        self.stop_and_go_on(sys.executable, os.path.join(EXAMPLES, "monitor.py"))
+
+    def test_a_monitor_in_node_that_was_stopped_has_every_event_once_and_in_order(self):
+        done = subprocess.run([INSTALL, PACKAGES, "node"], stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode == 77:
+            self.skipTest(done.stdout.strip())
+        self.assertEqual(done.returncode, 0)
+        with tempfile.TemporaryDirectory(dir=PACKAGES) as beside:  # where Node looks for packages
+            self.stop_and_go_on("node", shutil.copy(os.path.join(EXAMPLES, "monitor.mjs"), beside))
+
+    def stop_and_go_on(self, *program):
         with House() as house, tempfile.NamedTemporaryFile() as seen:
             run = house.ask("create", label="load")["run_id"]
-            with open(seen.name, "w", encoding="utf-8") as out:
-                monitor = subprocess.Popen([sys.executable, MONITOR, house.home, "0"], stdout=out)
+            monitor = subprocess.Popen([*program, house.home, "0"], stdout=seen)
             try:
+                until("its first line", lambda: newest(seen.name))
                 offer = Offer(house, run)
                 self.addCleanup(offer.client.close)
                 offer.work(self, 0.5)
@@ -70,13 +96,13 @@ class Monitors(unittest.TestCase):
                 monitor.send_signal(signal.SIGCONT)
                 began = time.monotonic()
                 stream = house.ask("events", after=0, limit=1)["stream"]
-                while (got := lines(seen.name)) and got[-1] < stream:
-                    self.assertLess(time.monotonic() - began, 3 * STOP + 20, "it does not catch up")
-                    time.sleep(0.05)
+                until("that it has caught up", lambda: newest(seen.name) >= stream, 3 * STOP + 20)
                 caught = time.monotonic() - began
             finally:
                 kill(monitor.pid)
                 monitor.wait()
+            with open(seen.name, encoding="utf-8") as file:
+                got = numbers(file.read())
             self.assertEqual(got, list(range(1, len(got) + 1)))
             self.assertGreaterEqual(len(got), offer.sent)
             print(f"taken {offer.rate:.0f} events/s; caught up {caught:.1f} s "
