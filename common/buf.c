@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHORT_TEXT = 32 };
+
 struct ag_str
 ag_str (const char *text)
 {
@@ -84,11 +86,15 @@ ag_buf_text (struct ag_buf *buf, const char *format, ...)
     va_list list, again;
     va_start (list, format);
     va_copy (again, list);
-    int n = vsnprintf (NULL, 0, format, list);
+    ag_buf_grow (buf, SHORT_TEXT); //  which most fit
+    buf->n -= SHORT_TEXT;
+    size_t room = buf->room - buf->n;
+    int n = vsnprintf ((char *)buf->p + buf->n, room, format, list);
     va_end (list);
     assert (n >= 0);
     char *start = (char *)ag_buf_grow (buf, (size_t)n + 1);
-    vsnprintf (start, (size_t)n + 1, format, again);
+    if ((size_t)n >= room)
+        vsnprintf (start, (size_t)n + 1, format, again);
     va_end (again);
     buf->n--; //  the NUL is not content
 }

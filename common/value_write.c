@@ -5,6 +5,9 @@
 #include <msgpack.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { SHORT_TEXT = 31 }; //  bytes, whose number stands in the lead byte
 
 static int
 append (void *out, const char *bytes, size_t n)
@@ -57,10 +60,18 @@ ag_put_float (struct ag_buf *out, double f)
     msgpack_pack_double (&to, f);
 }
 
+//  A short text, as every key is, by hand: half of what an event costs to encode is these.
 void
 ag_put_text (struct ag_buf *out, struct ag_str s)
 {
     assert (s.n <= UINT32_MAX);
+    if (s.n <= SHORT_TEXT) {
+        uint8_t *to = ag_buf_grow (out, s.n + 1);
+        to[0] = (uint8_t)(0xa0 | s.n);
+        if (s.n)
+            memcpy (to + 1, s.p, s.n);
+        return;
+    }
     msgpack_packer to = packer (out);
     msgpack_pack_str (&to, s.n);
     ag_buf_add_str (out, s);

@@ -6,12 +6,14 @@
 
 enum { LOOKED = 50000 }; //  entities that one page looks at
 
-//  One of the two, with how far it is seen.
+//  One of the two, with how far it is seen, and the entity that is looked at.
 struct side {
     const struct ag_run *run;
     uint64_t at;
-    struct ag_entity entity;
-    bool live;
+    char bit; //  in the sides that changed an entity
+    struct ag_tip tip;
+    struct ag_buf data;
+    bool known, live; //  known: the id was used by then
 };
 
 struct diff {
@@ -20,7 +22,8 @@ struct diff {
     const struct ag_run *common; //  the run that both descend from, or are
     uint64_t shared;             //  its last event that both have
     struct ag_arena arena;
-    struct ag_omap objects, relations; //  ids that either side changed since
+    struct ag_omap objects,
+        relations; //  ids that either side changed since; the value is a byte: which
     size_t changes;
     struct ag_str after_object, after_relation;
     size_t limit;
@@ -69,25 +72,30 @@ find_common (struct diff *self)
 /*  What changed since  */
 
 static int
-add_id (struct diff *self, enum ag_entity_kind kind, struct ag_str id)
+add_id (struct diff *self, const struct side *side, enum ag_entity_kind kind, struct ag_str id)
 {
     bool object = kind == AG_OBJECT;
     struct ag_omap *map = object ? &self->objects : &self->relations;
-    if (ag_str_cmp (id, object ? self->after_object : self->after_relation) <= 0 ||
-        ag_omap_find (map, id))
+    if (ag_str_cmp (id, object ? self->after_object : self->after_relation) <= 0)
         return 0;
+    struct ag_entry *entry = ag_omap_find (map, id);
+    if (entry) {
+        *(char *)entry->value.p |= side->bit;
+        return 0;
+    }
     if (++self->changes > AG_DIFF_CHANGES)
         return ag_fail (self->err, AG_E_TOO_LARGE, "runs %s and %s differ in more than %d changes",
                         self->a.run->id, self->b.run->id, AG_DIFF_CHANGES);
-    struct ag_str none = AG_LIT ("");
-    void *memory = ag_arena_take (&self->arena, ag_entry_size (id, none));
-    ag_omap_insert (map, ag_entry_make (memory, id, none));
+    struct ag_str sides = {&side->bit, 1};
+    void *memory = ag_arena_take (&self->arena, ag_entry_size (id, sides));
+    ag_omap_insert (map, ag_entry_make (memory, id, sides));
     return 0;
 }
 
 //  A fork's own tips are all it ever changed.
 static int
-add_tips (struct diff *self, const struct ag_run *level, enum ag_entity_kind kind)
+add_tips (struct diff *self, const struct side *side, const struct ag_run *level,
+          enum ag_entity_kind kind)
 {
     struct ag_key from;
     struct ag_str key, value;
@@ -97,7 +105,7 @@ add_tips (struct diff *self, const struct ag_run *level, enum ag_entity_kind kin
                                      ag_key_str (&to));
     int rc;
     while ((rc = ag_view_next (view, &key, &value, self->err)) > 0)
-        if ((rc = add_id (self, kind, ag_key_last (key, from.n))) < 0)
+        if ((rc = add_id (self, side, kind, ag_key_last (key, from.n))) < 0)
             break;
     ag_view_destroy (&view);
     return rc < 0 ? -1 : 0;
@@ -105,6 +113,7 @@ add_tips (struct diff *self, const struct ag_run *level, enum ag_entity_kind kin
 
 struct from_log {
     struct diff *diff;
+    const struct side *side;
     int rc;
 };
 
@@ -114,7 +123,7 @@ add_from_log (void *arg, const struct ag_event *event)
     struct from_log *self = arg;
     struct ag_change change;
     if (ag_change_of (event, &change))
-        self->rc = add_id (self->diff, change.kind, change.id);
+        self->rc = add_id (self->diff, self->side, change.kind, change.id);
     return !self->rc;
 }
 
@@ -123,9 +132,9 @@ static int
 add_side (struct diff *self, const struct side *side)
 {
     uint64_t at;
-    struct from_log log = {self, 0};
+    struct from_log log = {self, side, 0};
     for (const struct ag_run *level = side->run; level != self->common; level = level->above)
-        if (add_tips (self, level, AG_OBJECT) || add_tips (self, level, AG_RELATION))
+        if (add_tips (self, side, level, AG_OBJECT) || add_tips (self, side, level, AG_RELATION))
             return -1;
     sees (side, self->common, &at);
     if (at - self->shared > AG_DIFF_EVENTS)
@@ -144,22 +153,64 @@ add_side (struct diff *self, const struct side *side)
 static int
 look (struct diff *self, enum ag_entity_kind kind, struct ag_str id, struct side *side)
 {
-    int rc = ag_state_get (self->journal, side->run, kind, id, side->at, &side->entity, self->err);
-    side->live = rc > 0;
+    int rc = ag_state_tip (self->journal, side->run, kind, id, side->at, &side->tip, self->err);
+    side->known = rc > 0;
+    side->live = side->known && side->tip.live;
     return rc < 0 ? -1 : 0;
+}
+
+//  Who changed it is looked at first: what came into being there after the shared event is unknown to the
+//  other one, unless that changed it too.
+static int
+look_at_both (struct diff *self, enum ag_entity_kind kind, const struct ag_entry *entry)
+{
+    struct side *first = *entry->value.p & self->a.bit ? &self->a : &self->b;
+    struct side *second = first == &self->a ? &self->b : &self->a;
+    if (look (self, kind, entry->key, first))
+        return -1;
+    bool changed = *entry->value.p & second->bit;
+    if (changed || !first->known || first->tip.created <= self->shared)
+        return look (self, kind, entry->key, second);
+    second->known = second->live = false;
+    return 0;
+}
+
+static int
+read_data (struct diff *self, enum ag_entity_kind kind, struct ag_str id, struct side *side)
+{
+    return side->live ? ag_state_data (self->journal, kind, id, &side->tip, &side->data, self->err)
+                      : 0;
+}
+
+static bool
+is_same_version (const struct side *a, const struct side *b)
+{
+    return a->tip.holder == b->tip.holder && a->tip.seq == b->tip.seq;
 }
 
 static bool
 differ (const struct side *a, const struct side *b)
 {
-    const struct ag_entity *x = &a->entity, *y = &b->entity;
+    const struct ag_tip *x = &a->tip, *y = &b->tip;
     if (!a->live || !b->live)
-        return a->live != b->live;
-    if (x->tip.holder == y->tip.holder && x->seq == y->seq)
-        return false;
+        return true;
     return x->version != y->version || !ag_str_eq (x->type, y->type) ||
            !ag_str_eq (x->source, y->source) || !ag_str_eq (x->target, y->target) ||
-           !ag_value_equal (x->data, y->data);
+           !ag_value_equal (ag_buf_str (&a->data), ag_buf_str (&b->data));
+}
+
+//  1 when the two differ in it; then their data is read.
+static int
+compare (struct diff *self, enum ag_entity_kind kind, const struct ag_entry *entry)
+{
+    struct side *a = &self->a, *b = &self->b;
+    if (look_at_both (self, kind, entry))
+        return -1;
+    if ((!a->live && !b->live) || (a->live && b->live && is_same_version (a, b)))
+        return 0;
+    if (read_data (self, kind, entry->key, a) || read_data (self, kind, entry->key, b))
+        return -1;
+    return differ (a, b);
 }
 
 static void
@@ -170,27 +221,27 @@ put_text (struct ag_buf *out, const char *key, struct ag_str text)
 }
 
 static void
-put_side (struct ag_buf *out, const char *key, const struct side *side)
+put_side (struct ag_buf *out, const char *key, enum ag_entity_kind kind, struct ag_str id,
+          const struct side *side)
 {
-    const struct ag_entity *entity = &side->entity;
     ag_put_lit (out, key);
     if (!side->live) {
         ag_put_null (out);
         return;
     }
-    bool relation = entity->kind == AG_RELATION;
+    bool relation = kind == AG_RELATION;
     ag_put_map (out, relation ? 5 : 4);
-    put_text (out, "id", entity->id);
+    put_text (out, "id", id);
     if (relation) {
-        put_text (out, "source", entity->source);
-        put_text (out, "target", entity->target);
+        put_text (out, "source", side->tip.source);
+        put_text (out, "target", side->tip.target);
     }
-    put_text (out, "type", entity->type);
+    put_text (out, "type", side->tip.type);
     ag_put_lit (out, "data");
-    ag_put_value (out, entity->data);
+    ag_put_value (out, ag_buf_str (&side->data));
     if (!relation) {
         ag_put_lit (out, "version");
-        ag_put_uint (out, entity->version);
+        ag_put_uint (out, side->tip.version);
     }
 }
 
@@ -216,14 +267,15 @@ put_divergent (struct diff *self, const char *key, enum ag_entity_kind kind, str
             break;
         }
         *last = entry->key;
-        if (look (self, kind, entry->key, &self->a) || look (self, kind, entry->key, &self->b))
+        int rc = compare (self, kind, entry);
+        if (rc < 0)
             return -1;
-        if (!differ (&self->a, &self->b))
+        if (rc == 0)
             continue;
         ag_put_map (self->out, 3);
         put_text (self->out, "id", entry->key);
-        put_side (self->out, "a", &self->a);
-        put_side (self->out, "b", &self->b);
+        put_side (self->out, "a", kind, entry->key, &self->a);
+        put_side (self->out, "b", kind, entry->key, &self->b);
         count++;
     }
     ag_close (self->out, list, count);
@@ -250,11 +302,26 @@ put_count (struct diff *self, const char *key, uint64_t count)
     ag_put_uint (self->out, count);
 }
 
+//  The common run's head at the shared event: a fork that was cut there begins with it.
+static int
+shared_head (struct diff *self, struct ag_run_head *head)
+{
+    const struct side *const sides[] = {&self->a, &self->b};
+    for (int i = 0; i < 2; i++)
+        for (const struct ag_run *level = sides[i]->run; level != self->common;
+             level = level->above)
+            if (level->above == self->common && level->cut == self->shared) {
+                *head = level->base;
+                return 0;
+            }
+    return ag_run_head_at (self->journal, self->common, self->shared, head, self->err);
+}
+
 static int
 put_events (struct diff *self)
 {
     struct ag_run_head shared, a, b;
-    if (ag_run_head_at (self->journal, self->common, self->shared, &shared, self->err) ||
+    if (shared_head (self, &shared) ||
         ag_run_head_at (self->journal, self->a.run, self->a.at, &a, self->err) ||
         ag_run_head_at (self->journal, self->b.run, self->b.at, &b, self->err))
         return -1;
@@ -293,8 +360,10 @@ put_all (struct diff *self)
 static void
 diff_fini (struct diff *self)
 {
-    ag_entity_fini (&self->a.entity);
-    ag_entity_fini (&self->b.entity);
+    ag_tip_fini (&self->a.tip);
+    ag_tip_fini (&self->b.tip);
+    ag_buf_fini (&self->a.data);
+    ag_buf_fini (&self->b.data);
     ag_arena_rewind (&self->arena, (struct ag_place){0});
 }
 
@@ -303,8 +372,8 @@ ag_diff (ag_journal_t *journal, const struct ag_run *a, uint64_t a_at, const str
          uint64_t b_at, const struct ag_diff_page *page, struct ag_buf *out, struct ag_err *err)
 {
     struct diff self = {.journal = journal,
-                        .a = {.run = a, .at = least (a_at, a->head.tip)},
-                        .b = {.run = b, .at = least (b_at, b->head.tip)},
+                        .a = {.run = a, .at = least (a_at, a->head.tip), .bit = 1},
+                        .b = {.run = b, .at = least (b_at, b->head.tip), .bit = 2},
                         .after_object = page->after_object,
                         .after_relation = page->after_relation,
                         .limit = page->limit ? page->limit : AG_DIFF_LIMIT,

@@ -104,6 +104,8 @@ siblings_cousins_and_points_share_what_their_lineages_share (void **state)
     assert_non_null (strstr (diff (self, early, child),
                              "'shared_events':1,'a_only_events':0,'b_only_events':2,"
                              "'divergent_objects':[{'id':'task#1','a':null,"));
+    assert_non_null (strstr (diff (self, child, early),
+                             "'shared_events':1,'a_only_events':2,'b_only_events':0"));
     assert_non_null (strstr (diff (self, late, child),
                              "'shared_events':2,'a_only_events':0,'b_only_events':1,"
                              "'divergent_objects':[{'id':'x','a':null,"));
@@ -112,6 +114,26 @@ siblings_cousins_and_points_share_what_their_lineages_share (void **state)
     assert_non_null (strstr (diff_page (self, run, 2, run, AG_NOW, &(struct ag_diff_page){0}),
                              "{'a':'r1@evt_002','b':'r1','shared_events':1,'a_only_events':0,"
                              "'b_only_events':1,'divergent_objects':[{'id':'task#1','a':null,"));
+}
+
+//  The same id on both sides, made apart; and one that a fork made after the point that is compared.
+static void
+a_thing_that_both_made_has_two_sides_and_one_made_later_has_none (void **state)
+{
+    struct core *self = *state;
+    uint64_t fork, run = base_fork (self, &fork);
+    core_apply (self, fork, "[{'op':'add_object','type':'n','id':'x','data':{'by':'fork'}}]");
+    core_apply (self, run, "[{'op':'add_object','type':'n','id':'x','data':{'by':'run'}}]");
+    uint64_t at = core_tip (self, fork);
+    core_apply (self, fork, "[{'op':'add_object','type':'n','id':'y'}]");
+    core_again (self);
+    assert_string_equal (
+        diff_page (self, run, AG_NOW, fork, at, &(struct ag_diff_page){0}),
+        "{'a':'r1','b':'r2@evt_006','shared_events':2,'a_only_events':1,'b_only_events':1,"
+        "'divergent_objects':[{'id':'x',"
+        "'a':{'id':'x','type':'n','data':{'by':'run'},'version':1},"
+        "'b':{'id':'x','type':'n','data':{'by':'fork'},'version':1}}],"
+        "'divergent_relations':[],'is_identical':false}");
 }
 
 static void
@@ -159,6 +181,7 @@ main (void)
         core_test (d_04_events_after_the_cut_are_never_shared),
         core_test (d_05_there_and_back_again_differs_in_its_version_alone),
         core_test (siblings_cousins_and_points_share_what_their_lineages_share),
+        core_test (a_thing_that_both_made_has_two_sides_and_one_made_later_has_none),
         core_test (strangers_are_not_compared),
         core_test (a_long_diff_comes_in_pages),
     };

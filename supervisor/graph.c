@@ -78,9 +78,11 @@ ag_graph_create (ag_journal_t *journal, struct ag_run *run, const struct ag_stam
     put_text (&payload, "id", id);
 
     int rc = append (journal, run, stamp, AG_EV_OBJECT_CREATED, &payload, &seq, err);
-    if (!rc)
+    if (!rc) {
         ag_state_create (journal, run, AG_OBJECT, id, type, (struct ag_str){0}, (struct ag_str){0},
                          seq);
+        ag_state_keep (journal, run, id, seq, data);
+    }
     ag_buf_fini (&payload);
     return rc;
 }

@@ -194,10 +194,18 @@ ag_state_data_key (const struct ag_run *run, struct ag_str id, struct ag_key *ke
 }
 
 void
+ag_state_keep (ag_journal_t *journal, const struct ag_run *run, struct ag_str id, uint64_t seq,
+               struct ag_str data)
+{
+    struct ag_key key;
+    ag_state_data_key (run, id, &key);
+    ag_cache_put (ag_journal_cache (journal), ag_key_str (&key), seq, data);
+}
+
+void
 ag_state_patch (ag_journal_t *journal, const struct ag_run *run, struct ag_str id,
                 const struct ag_tip *before, enum ag_patch_op op, struct ag_str data, uint64_t seq)
 {
-    struct ag_key key;
     struct ag_tip tip = *before;
     tip.seq = seq;
     tip.version++;
@@ -208,8 +216,7 @@ ag_state_patch (ag_journal_t *journal, const struct ag_run *run, struct ag_str i
                                  .version = tip.version,
                                  .data = whole ? data : (struct ag_str){0}};
     put_version (journal, run, AG_OBJECT, id, seq, &version);
-    ag_state_data_key (run, id, &key);
-    ag_cache_put (ag_journal_cache (journal), ag_key_str (&key), seq, data);
+    ag_state_keep (journal, run, id, seq, data);
 }
 
 void

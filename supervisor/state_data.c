@@ -168,12 +168,14 @@ ag_state_data (ag_journal_t *journal, enum ag_entity_kind kind, struct ag_str id
     struct ag_key key;
     struct ag_str data;
     ag_buf_clear (out);
-    if (kind == AG_OBJECT && tip->seq != tip->created) {
+    if (kind == AG_OBJECT) {
         ag_state_data_key (tip->holder, id, &key);
-        if (!ag_cache_get (ag_journal_cache (journal), ag_key_str (&key), tip->seq, &data))
+        if (ag_cache_get (ag_journal_cache (journal), ag_key_str (&key), tip->seq, &data)) {
+            ag_buf_add_str (out, data);
+            return 0;
+        }
+        if (tip->seq != tip->created)
             return rebuild (journal, id, tip, out, err);
-        ag_buf_add_str (out, data);
-        return 0;
     }
     struct ag_buf hold = {0};
     int rc = read_birth (journal, kind, tip, "data", &hold, &data, err);

@@ -37,8 +37,10 @@ int ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struc
 int ag_state_data (ag_journal_t *journal, enum ag_entity_kind kind, struct ag_str id,
                    const struct ag_tip *tip, struct ag_buf *out, struct ag_err *err);
 
-//  Under which an object's present data stands in the cache.
+//  Under which an object's present data stands in the cache, and how it gets there: event seq left it so.
 void ag_state_data_key (const struct ag_run *run, struct ag_str id, struct ag_key *key);
+void ag_state_keep (ag_journal_t *journal, const struct ag_run *run, struct ag_str id, uint64_t seq,
+                    struct ag_str data);
 
 //  Stored forms. What is read borrows from the value; holder and hold are left alone.
 int ag_tip_decode (struct ag_str value, struct ag_tip *tip);

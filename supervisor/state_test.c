@@ -1,5 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/core_state_test.h"
+#include "supervisor/state_index.h"
+#include "supervisor/store_impl.h"
 
 /*  The model: what a graph is, made anew from the events of a lineage by the plainest of means.  */
 
@@ -393,6 +395,79 @@ an_entity_is_shown_with_where_it_comes_from (void **state)
     ag_buf_fini (&out);
 }
 
+//  The tip of x in the run, read through whatever remembers it: "absent", or its data.
+static void
+assert_x (struct core *self, uint64_t run, const char *expected)
+{
+    struct ag_tip tip = {0};
+    struct ag_buf data = {0};
+    int rc = ag_state_tip (self->journal, core_run (self, run), AG_OBJECT, AG_LIT ("x"), AG_NOW,
+                           &tip, &self->err);
+    assert_true (rc >= 0);
+    if (rc > 0 && tip.live) {
+        must (self,
+              ag_state_data (self->journal, AG_OBJECT, AG_LIT ("x"), &tip, &data, &self->err));
+        assert_string_equal (json_of (self, ag_buf_str (&data)), expected);
+    } else {
+        assert_string_equal ("absent", expected);
+    }
+    ag_tip_fini (&tip);
+    ag_buf_fini (&data);
+}
+
+static const char *const changes[] = {
+    "[{'op':'add_object','type':'t','id':'x','data':{'n':1}}]",
+    "[{'op':'patch_object','id':'x','data':{'n':2}}]",
+    "[{'op':'remove_object','id':'x'}]",
+};
+static const char *const become[] = {"absent", "{'n':1}", "{'n':2}", "absent"};
+
+static void
+what_a_request_took_back_is_not_remembered (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "c");
+    for (int i = 0; i < 3; i++) {
+        assert_x (self, run, become[i]);
+        struct ag_mark mark = ag_journal_mark (self->journal);
+        core_apply (self, run, changes[i]);
+        assert_x (self, run, become[i + 1]);
+        ag_journal_rollback (self->journal, &mark);
+        assert_x (self, run, become[i]);
+        core_apply (self, run, changes[i]);
+        core_commit (self);
+    }
+    assert_x (self, run, "absent");
+}
+
+static int
+lose (ag_store_t *store, const struct ag_write *writes, size_t count, struct ag_err *err)
+{
+    (void)store, (void)writes, (void)count;
+    return ag_fail (err, AG_E_STORE, "the write is lost");
+}
+
+static void
+what_was_not_written_is_not_remembered (void **state)
+{
+    struct core *self = *state;
+    const struct ag_store_ops *whole = self->store->ops;
+    struct ag_store_ops losing = *whole;
+    losing.write = lose;
+    uint64_t run = core_root (self, "w");
+    core_commit (self);
+    for (int i = 0; i < 3; i++) {
+        core_apply (self, run, changes[i]);
+        self->store->ops = &losing;
+        refuses (self, ag_journal_commit (self->journal, &self->err), AG_E_STORE, "lost");
+        self->store->ops = whole;
+        assert_x (self, run, become[i]);
+        core_apply (self, run, changes[i]);
+        core_commit (self);
+    }
+    assert_x (self, run, "absent");
+}
+
 int
 main (void)
 {
@@ -401,6 +476,8 @@ main (void)
         core_test (a_scan_goes_on_behind_any_id),
         core_test (names_that_can_be_none_are_not_found_and_harm_nothing),
         core_test (an_entity_is_shown_with_where_it_comes_from),
+        core_test (what_a_request_took_back_is_not_remembered),
+        core_test (what_was_not_written_is_not_remembered),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

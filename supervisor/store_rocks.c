@@ -4,6 +4,7 @@
 #include "supervisor/store_impl.h"
 #include "supervisor/store_log.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -427,6 +428,21 @@ make_options (rocksdb_cache_t *cache, bool with_bloom)
     return options;
 }
 
+//  A turn's keys of one run come in order: each is looked for from where the one before it went, not from the top.
+//  Only the text form has this option; its prefix is version, kind and run.
+static rocksdb_options_t *
+with_hints (rocksdb_options_t *options)
+{
+    char *text = NULL;
+    rocksdb_options_t *hinted = rocksdb_options_create();
+    rocksdb_get_options_from_string (
+        options, "memtable_insert_with_hint_prefix_extractor=rocksdb.FixedPrefix.10", hinted,
+        &text);
+    assert (!text);
+    rocksdb_options_destroy (options);
+    return hinted;
+}
+
 ag_store_t *
 ag_store_rocks_new (const char *dir, struct ag_err *err)
 {
@@ -435,7 +451,7 @@ ag_store_rocks_new (const char *dir, struct ag_err *err)
     self->dir = ag_xstrdup (dir);
     self->cache = make_cache();
     for (int table = 0; table < AG_TABLES; table++)
-        self->options[table] = make_options (self->cache, bloom[table]);
+        self->options[table] = with_hints (make_options (self->cache, bloom[table]));
     self->read = rocksdb_readoptions_create();
     self->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync (self->write, 1);
