@@ -8,6 +8,7 @@
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct ag_fleet *
 ag_fleet_new (struct ag_house *house)
 {
     struct ag_fleet *self = ag_xcalloc (1, sizeof *self);
+    self->end = &self->first;
     if (house->journal)
         self->next_child = ag_store_epoch (ag_journal_store (house->journal)) << 24 | 1;
     return self;
@@ -27,6 +29,8 @@ ag_fleet_destroy (struct ag_fleet **self_p)
     struct ag_fleet *self = *self_p;
     if (!self)
         return;
+    HASH_CLEAR (by_place, self->by_place);
+    HASH_CLEAR (by_child, self->by_child);
     for (struct ag_unit *unit = self->first, *next; unit; unit = next) {
         next = unit->next;
         ag_unit_free (unit);
@@ -43,13 +47,20 @@ ag_fleet_first (struct ag_house *house)
     return house->fleet->first;
 }
 
+static uint64_t
+place_of (uint64_t run, uint32_t host)
+{
+    assert (run < UINT64_C (1) << 56 && host < 256);
+    return run << 8 | host;
+}
+
 struct ag_unit *
 ag_fleet_unit (struct ag_house *house, uint64_t run, uint32_t host)
 {
-    for (struct ag_unit *unit = house->fleet->first; unit; unit = unit->next)
-        if (unit->run == run && unit->host == host && run)
-            return unit;
-    return NULL;
+    struct ag_unit *unit;
+    uint64_t place = place_of (run, host);
+    HASH_FIND (by_place, house->fleet->by_place, &place, sizeof place, unit);
+    return unit;
 }
 
 struct ag_unit *
@@ -73,20 +84,31 @@ ag_fleet_by_nonce (struct ag_house *house, struct ag_str nonce)
 struct ag_unit *
 ag_fleet_child (struct ag_house *house, uint64_t child)
 {
-    for (struct ag_unit *unit = house->fleet->first; unit; unit = unit->next)
-        if (unit->child == child && child)
-            return unit;
-    return NULL;
+    struct ag_unit *unit;
+    HASH_FIND (by_child, house->fleet->by_child, &child, sizeof child, unit);
+    return unit;
+}
+
+void
+ag_unit_set_child (struct ag_fleet *fleet, struct ag_unit *unit, uint64_t child)
+{
+    if (unit->child)
+        HASH_DELETE (by_child, fleet->by_child, unit);
+    unit->child = child;
+    if (child)
+        HASH_ADD (by_child, fleet->by_child, child, sizeof unit->child, unit);
 }
 
 static struct ag_unit *
 add (struct ag_house *house, const char *name, uint64_t run, uint32_t host, struct ag_str spec)
 {
     struct ag_unit *unit = ag_unit_new (house, name, run, host);
-    struct ag_unit **last = &house->fleet->first;
-    while (*last)
-        last = &(*last)->next;
-    *last = unit;
+    struct ag_fleet *fleet = house->fleet;
+    *fleet->end = unit;
+    fleet->end = &unit->next;
+    unit->place = place_of (run, host);
+    if (run)
+        HASH_ADD (by_place, fleet->by_place, place, sizeof unit->place, unit);
     ag_buf_add_str (&unit->spec, spec);
     return unit;
 }
@@ -153,6 +175,19 @@ ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct 
     return rc < 0 ? -1 : 0;
 }
 
+//  A unit that is out of the list already.
+static void
+drop (struct ag_house *house, struct ag_unit *unit)
+{
+    if (unit->child) //  asked for in the turn that failed
+        ag_nursery_kill (house->nursery, unit->child, 0);
+    ag_unit_set_child (house->fleet, unit, 0);
+    HASH_DELETE (by_place, house->fleet->by_place, unit);
+    ag_session_end (house, &unit->session);
+    ag_private_remove (unit);
+    ag_unit_free (unit);
+}
+
 void
 ag_fleet_forget (struct ag_house *house)
 {
@@ -161,14 +196,11 @@ ag_fleet_forget (struct ag_house *house)
         struct ag_unit *unit = *at;
         if (unit->run && ag_run_is_gone (house->journal, unit->run)) {
             *at = unit->next;
-            if (unit->child) //  asked for in the turn that failed
-                ag_nursery_kill (house->nursery, unit->child, 0);
-            ag_session_end (house, &unit->session);
-            ag_private_remove (unit);
-            ag_unit_free (unit);
+            drop (house, unit);
         } else
             at = &unit->next;
     }
+    house->fleet->end = at;
 }
 
 static int
@@ -247,9 +279,11 @@ begin_service (struct ag_house *house, struct ag_str name, struct ag_str service
     struct ag_unit *unit = add (house, text, 0, 0, service);
     free (text);
     char key[AG_UNIT_NAME + 8];
+    uint64_t child = 0;
     snprintf (key, sizeof key, "child/%s", unit->name);
-    if (ag_count_get (house->journal, house->fleet_run, ag_str (key), &unit->child, err) < 0)
+    if (ag_count_get (house->journal, house->fleet_run, ag_str (key), &child, err) < 0)
         return -1;
+    ag_unit_set_child (house->fleet, unit, child);
     unit->due = true;
     return read_wanted (house, unit, true, err);
 }

@@ -40,6 +40,7 @@ struct ag_unit {
     char name[AG_UNIT_NAME]; //  agent, label or run id (".program": second host), or the service
     uint64_t run;            //  0: a service
     uint32_t host;
+    uint64_t place; //  run and host, by which it is found
     enum ag_unit_state state;
     bool wanted, due;
     bool hears;           //  it is the first host of a root run that hears others
@@ -61,6 +62,7 @@ struct ag_unit {
     int32_t exit_code, signal;
     char dir[128]; //  its private directory; empty: none
     struct ag_unit *next;
+    UT_hash_handle by_place, by_child;
 };
 
 struct ag_fleet *ag_fleet_new (struct ag_house *house);
@@ -104,7 +106,6 @@ bool ag_fleet_is_inside (int32_t pid, int32_t root);
 bool ag_fleet_nursery (void *house);
 //  Starts that are due, back-offs that ran out, idle processes; once a turn and each second.
 void ag_fleet_tick (struct ag_house *house);
-
 //  Processes that ended, whose end is on disk now: the nursery may forget them.
 void ag_fleet_committed (struct ag_house *house);
 //  Everything is to end, and has ended.

@@ -30,7 +30,7 @@ start (struct ag_house *house, struct ag_unit *unit)
     uint8_t random[16];
     ag_random (random, sizeof random);
     ag_hex (random, sizeof random, unit->nonce);
-    unit->child = house->fleet->next_child++;
+    ag_unit_set_child (house->fleet, unit, house->fleet->next_child++);
     unit->ending = AG_END_NONE;
     ag_unit_move (house, unit, AG_WHAT_START);
     int rc = ag_spec_launch (house, unit, &launch, &err);
@@ -43,7 +43,7 @@ start (struct ag_house *house, struct ag_unit *unit)
     if (rc) {
         snprintf (unit->reason, sizeof unit->reason, "%.*s", AG_UNIT_REASON - 1, err.text);
         ag_private_remove (unit);
-        unit->child = 0;
+        ag_unit_set_child (house->fleet, unit, 0);
         died (house, unit, err.code == AG_E_CONFIG || err.code == AG_E_PACK);
     }
 }
@@ -202,7 +202,7 @@ gone (struct ag_house *house, struct ag_unit *unit, bool permanent)
     drop_invocation (house, unit);
     ag_session_end (house, &unit->session);
     ag_private_remove (unit);
-    unit->child = 0;
+    ag_unit_set_child (house->fleet, unit, 0);
     unit->pid = 0;
     unit->nonce[0] = 0;
     unit->ending = AG_END_NONE;
@@ -299,7 +299,7 @@ forget_lost (struct ag_house *house)
 {
     for (struct ag_unit *unit = house->fleet->first; unit; unit = unit->next)
         if (!unit->pid)
-            unit->child = 0;
+            ag_unit_set_child (house->fleet, unit, 0);
 }
 
 static void

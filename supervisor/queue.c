@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PUMP_STEPS = 512 }; //  events looked at in one turn of one run
+enum {
+    PUMP_STEPS = 512, //  events looked at in one turn of one run
+#ifdef __SANITIZE_ADDRESS__
+    QUEUES = 0 //  each is read from the store again and again
+#else
+    QUEUES = 4096 //  that have nothing to do and stay in memory
+#endif
+};
 
 struct ag_queues {
     struct ag_house *house;
@@ -314,6 +321,17 @@ pump (struct ag_house *house, struct ag_queue *queue, struct ag_err *err)
     return more < 0 ? -1 : 0;
 }
 
+//  What has nothing to do stands in the store as it does here.
+static void
+drop_idle (struct ag_queues *self)
+{
+    struct ag_queue *queue, *next;
+    HASH_ITER (hh, self->table, queue, next) {
+        if (!queue->touched && !queue->changed && !queue->is_open && !queue->in_hand)
+            drop (self, queue);
+    }
+}
+
 void
 ag_queues_pump (struct ag_house *house)
 {
@@ -330,4 +348,6 @@ ag_queues_pump (struct ag_house *house)
             drop (house->queues, queue);
         }
     }
+    if (HASH_COUNT (house->queues->table) > QUEUES)
+        drop_idle (house->queues);
 }
