@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_TEXT = 32 };
+enum { SHORT_TEXT = 32, FIRST_ROOM = 256 };
 
 struct ag_str
 ag_str (const char *text)
@@ -56,7 +56,7 @@ uint8_t *
 ag_buf_grow (struct ag_buf *buf, size_t n)
 {
     if (buf->room - buf->n < n) {
-        size_t room = buf->room ? buf->room : 64;
+        size_t room = buf->room ? buf->room : FIRST_ROOM;
         while (room - buf->n < n)
             room *= 2;
         buf->p = ag_xrealloc (buf->p, room);

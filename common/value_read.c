@@ -198,20 +198,20 @@ ag_take (struct ag_cursor *in, struct ag_str *value)
     return 0;
 }
 
+//  From a map to the value of a key in it, whose end is not looked for.
 static int
-get (struct ag_str bytes, struct ag_str key, struct ag_str *value)
+seek (struct ag_cursor *in, struct ag_str key)
 {
-    struct ag_cursor in = ag_cursor (bytes);
     struct ag_head head;
-    if (ag_next (&in, &head) || head.kind != AG_MAP)
+    if (ag_next (in, &head) || head.kind != AG_MAP)
         return -1;
     for (uint32_t pairs = head.count; pairs > 0; pairs--) {
         struct ag_head name;
-        if (ag_next (&in, &name) || name.kind != AG_TEXT)
+        if (ag_next (in, &name) || name.kind != AG_TEXT)
             return -1;
         if (ag_str_eq (name.s, key))
-            return ag_take (&in, value);
-        if (skip (&in, AG_DEPTH_WRAPPED))
+            return 0;
+        if (skip (in, AG_DEPTH_WRAPPED))
             return -1;
     }
     return -1;
@@ -220,33 +220,30 @@ get (struct ag_str bytes, struct ag_str key, struct ag_str *value)
 int
 ag_map_get (struct ag_str bytes, const char *key, struct ag_str *value)
 {
-    return get (bytes, ag_str (key), value);
+    struct ag_cursor in = ag_cursor (bytes);
+    return seek (&in, ag_str (key)) ? -1 : ag_take (&in, value);
 }
 
 int
 ag_map_path (struct ag_str bytes, struct ag_str path, struct ag_str *value)
 {
+    struct ag_cursor in = ag_cursor (bytes);
     for (;;) {
         const char *dot = path.n ? memchr (path.p, '.', path.n) : NULL;
         size_t n = dot ? (size_t)(dot - path.p) : path.n;
-        if (get (bytes, (struct ag_str){path.p, n}, &bytes))
+        if (seek (&in, (struct ag_str){path.p, n}))
             return -1;
         if (!dot)
-            break;
+            return ag_take (&in, value);
         path = (struct ag_str){dot + 1, path.n - n - 1};
     }
-    *value = bytes;
-    return 0;
 }
 
 static int
 get_kind (struct ag_str bytes, const char *key, enum ag_kind kind, struct ag_head *head)
 {
-    struct ag_str value;
-    if (ag_map_get (bytes, key, &value))
-        return -1;
-    struct ag_cursor in = ag_cursor (value);
-    return ag_next (&in, head) || head->kind != kind ? -1 : 0;
+    struct ag_cursor in = ag_cursor (bytes);
+    return seek (&in, ag_str (key)) || ag_next (&in, head) || head->kind != kind ? -1 : 0;
 }
 
 int

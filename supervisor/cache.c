@@ -5,11 +5,19 @@
 
 enum { GENERATION_BYTES = 8 << 20 };
 
+struct ag_kept {
+    UT_hash_handle hh;
+    uint64_t seq;
+    struct ag_str data;
+    size_t room; //  where the data lies
+    char key[];
+};
+
 static void
 drop (struct ag_cache *self, int generation)
 {
+    HASH_CLEAR (hh, self->tables[generation]);
     ag_arena_rewind (&self->arenas[generation], (struct ag_place){0});
-    self->maps[generation] = (struct ag_omap){0};
 }
 
 void
@@ -19,14 +27,12 @@ ag_cache_clear (struct ag_cache *self)
     drop (self, 1);
 }
 
-//  An entry's value is the sequence and then the data.
-static bool
-read_entry (const struct ag_entry *entry, uint64_t seq, struct ag_str *data)
+static struct ag_kept *
+find (struct ag_cache *self, int generation, struct ag_str key)
 {
-    uint64_t of;
-    memcpy (&of, entry->value.p, sizeof of);
-    *data = (struct ag_str){entry->value.p + sizeof of, entry->value.n - sizeof of};
-    return of == seq;
+    struct ag_kept *kept;
+    HASH_FIND (hh, self->tables[generation], key.p, key.n, kept);
+    return kept;
 }
 
 static bool
@@ -35,34 +41,49 @@ is_full (const struct ag_cache *self)
     return self->arenas[self->young].now.bytes > GENERATION_BYTES;
 }
 
+static struct ag_kept *
+add (struct ag_cache *self, struct ag_str key)
+{
+    struct ag_kept *kept = ag_arena_take (&self->arenas[self->young], sizeof *kept + key.n);
+    *kept = (struct ag_kept){0};
+    memcpy (kept->key, key.p, key.n);
+    HASH_ADD_KEYPTR (hh, self->tables[self->young], kept->key, key.n, kept);
+    return kept;
+}
+
 static void
 keep (struct ag_cache *self, struct ag_str key, uint64_t seq, struct ag_str data)
 {
-    struct ag_arena *arena = &self->arenas[self->young];
-    struct ag_omap *map = &self->maps[self->young];
-    struct ag_entry *entry = ag_omap_find (map, key);
-    if (!entry) {
-        struct ag_str none = AG_LIT ("");
-        entry = ag_entry_make (ag_arena_take (arena, ag_entry_size (key, none)), key, none);
-        ag_omap_insert (map, entry);
+    struct ag_kept *kept = find (self, self->young, key);
+    if (!kept)
+        kept = add (self, key);
+    if (kept->room < data.n) {
+        kept->data.p = ag_arena_take (&self->arenas[self->young], data.n);
+        kept->room = data.n;
     }
-    char *bytes = (char *)entry->value.p;
-    if (entry->value.n < sizeof seq + data.n)
-        bytes = ag_arena_take (arena, sizeof seq + data.n);
-    memcpy (bytes, &seq, sizeof seq);
     if (data.n)
-        memcpy (bytes + sizeof seq, data.p, data.n);
-    entry->value = (struct ag_str){bytes, sizeof seq + data.n};
+        memcpy ((char *)kept->data.p, data.p, data.n);
+    kept->data.n = data.n;
+    kept->seq = seq;
+}
+
+static bool
+read_kept (const struct ag_kept *kept, uint64_t seq, struct ag_str *data)
+{
+    if (kept->seq != seq)
+        return false;
+    *data = kept->data;
+    return true;
 }
 
 bool
 ag_cache_get (struct ag_cache *self, struct ag_str key, uint64_t seq, struct ag_str *data)
 {
-    const struct ag_entry *entry = ag_omap_find (&self->maps[self->young], key);
-    if (entry)
-        return read_entry (entry, seq, data);
-    entry = ag_omap_find (&self->maps[!self->young], key);
-    if (!entry || !read_entry (entry, seq, data))
+    const struct ag_kept *kept = find (self, self->young, key);
+    if (kept)
+        return read_kept (kept, seq, data);
+    kept = find (self, !self->young, key);
+    if (!kept || !read_kept (kept, seq, data))
         return false;
     if (!is_full (self))
         keep (self, key, seq, *data);

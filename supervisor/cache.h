@@ -7,12 +7,14 @@
  */
 #ifndef AG_CACHE_H
 #define AG_CACHE_H
+#include "common/buf.h"
 #include "supervisor/arena.h"
-#include "supervisor/omap.h"
+#include <uthash.h>
 
+struct ag_kept;
 struct ag_cache {
     struct ag_arena arenas[2];
-    struct ag_omap maps[2];
+    struct ag_kept *tables[2]; //  hashes by key; what is kept lies in the arenas
     int young;
 };
 

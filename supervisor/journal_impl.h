@@ -7,6 +7,7 @@
 #include "supervisor/key.h"
 #include "supervisor/run.h"
 #include <bsd/sys/queue.h>
+#include <bsd/sys/tree.h>
 
 enum { AG_CHECKPOINT = 256 }; //  events of a run from one checkpoint to the next
 

@@ -26,7 +26,7 @@ raise_counter (struct ag_run_head *head, uint64_t mint, enum ag_minted_kind kind
         head->minted[kind] = minted.number;
 }
 
-//  What an event names: payload.PART.FIELD, or payload.FIELD. An object that waits for an approval has its
+//  What an event names, at a path of its payload. An object that waits for an approval has its
 //  id already.
 static void
 raise_counters (struct ag_run_head *head, uint64_t mint, const struct ag_event *event)
@@ -34,20 +34,23 @@ raise_counters (struct ag_run_head *head, uint64_t mint, const struct ag_event *
     static const struct {
         enum ag_type type;
         enum ag_minted_kind kind;
-        const char *part, *field;
-    } rows[] = {{AG_EV_OBJECT_CREATED, AG_MINTED_OBJECT, "object", "id"},
-                {AG_EV_RELATION_CREATED, AG_MINTED_RELATION, "relation", "id"},
-                {AG_EV_PATCH_APPLIED, AG_MINTED_PATCH, "patch", "id"},
-                {AG_EV_PATCH_PROPOSED, AG_MINTED_PATCH, "patch", "id"},
-                {AG_EV_APPROVAL_PROPOSED, AG_MINTED_APPROVAL, NULL, "approval_id"},
-                {AG_EV_APPROVAL_PROPOSED, AG_MINTED_OBJECT, NULL, "id"}};
+        struct ag_str path;
+    } rows[] = {{AG_EV_OBJECT_CREATED, AG_MINTED_OBJECT, {"object.id", 9}},
+                {AG_EV_RELATION_CREATED, AG_MINTED_RELATION, {"relation.id", 11}},
+                {AG_EV_PATCH_APPLIED, AG_MINTED_PATCH, {"patch.id", 8}},
+                {AG_EV_PATCH_PROPOSED, AG_MINTED_PATCH, {"patch.id", 8}},
+                {AG_EV_APPROVAL_PROPOSED, AG_MINTED_APPROVAL, {"approval_id", 11}},
+                {AG_EV_APPROVAL_PROPOSED, AG_MINTED_OBJECT, {"id", 2}}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct ag_str thing = event->payload, id;
-        if (ag_str_eq (event->type, ag_type_name (rows[i].type)) &&
-            !(rows[i].part && ag_map_get (event->payload, rows[i].part, &thing)) &&
-            !ag_map_text (thing, rows[i].field, &id))
-            raise_counter (head, mint, rows[i].kind, id);
+        struct ag_str value;
+        struct ag_head id;
+        if (!ag_str_eq (event->type, ag_type_name (rows[i].type)) ||
+            ag_map_path (event->payload, rows[i].path, &value))
+            continue;
+        struct ag_cursor in = ag_cursor (value);
+        if (!ag_next (&in, &id) && id.kind == AG_TEXT)
+            raise_counter (head, mint, rows[i].kind, id.s);
     }
     if (event->frame.p)
         raise_counter (head, mint, AG_MINTED_FRAME, event->frame);
