@@ -3,6 +3,7 @@
 #include "client/client.h"
 #include "client/print.h"
 #include "common/conf.h"
+#include "common/group.h"
 #include "common/home.h"
 
 #include <errno.h>
@@ -211,11 +212,18 @@ static bool
 see_cgroup (struct ag_client *self, char detail[400])
 {
     (void)self;
-    bool there =
-        !access ("/sys/fs/cgroup/cgroup.controllers", R_OK) && !access ("/sys/fs/cgroup", W_OK);
-    return say (detail, true, "%s",
-                there ? "trees can be ended by the kernel"
-                      : "not ours: trees are ended by walking them");
+    char *path = NULL;
+    int dir = ag_group_open (&path);
+    bool ours = dir >= 0 && !faccessat (dir, ".", W_OK, AT_EACCESS);
+    if (ours)
+        say (detail, true, "%s: trees can be ended by the kernel", path);
+    else
+        say (detail, true, "%s: %s: trees are ended by walking them",
+             path ? path : "no control group (version 2)", strerror (errno));
+    if (dir >= 0)
+        close (dir);
+    free (path);
+    return true;
 }
 
 static bool

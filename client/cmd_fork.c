@@ -158,6 +158,22 @@ ag_cmd_diff (struct ag_client *self, const struct ag_args_diff *args, struct ag_
     return ag_client_show (self, &msg, ag_print_diff, err);
 }
 
+//  What to do about a plan that cannot be applied.
+static void
+advise (struct ag_client *self, struct ag_str plan)
+{
+    struct ag_str fork = ag_pick_text (plan, "from_run"), parent = ag_pick_text (plan, "into_run");
+    if (ag_items_count (plan, "conflicts"))
+        ag_client_remark (
+            self,
+            "`agsup diff %.*s %.*s` shows both sides. `agsup fork %.*s` forks again from "
+            "the tip, to make the change there; there is no force.",
+            AG_STR_ARG (parent), AG_STR_ARG (fork), AG_STR_ARG (parent));
+    if (ag_items_count (plan, "violations"))
+        ag_client_remark (self, "Change in %.*s what a schema refuses, and promote again.",
+                          AG_STR_ARG (fork));
+}
+
 int
 ag_cmd_promote (struct ag_client *self, const struct ag_args_promote *args, struct ag_err *err)
 {
@@ -168,8 +184,10 @@ ag_cmd_promote (struct ag_client *self, const struct ag_args_promote *args, stru
     struct ag_str plan = ag_buf_str (&answer);
     if (!rc && self->look.json)
         ag_client_document (self, plan);
-    else if (!rc)
+    else if (!rc) {
         ag_print_plan (&self->look, plan);
+        advise (self, plan);
+    }
     if (!rc && !ag_pick_bool (plan, "is_promotable"))
         self->status = ag_code_status (AG_E_CONFLICT);
     ag_buf_fini (&answer);

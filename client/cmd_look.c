@@ -74,36 +74,77 @@ ag_cmd_export (struct ag_client *self, const struct ag_args_export *args, struct
     return each_event (self, &msg, 0, export_event, err);
 }
 
-int
-ag_cmd_failures (struct ag_client *self, const struct ag_args_failures *args, struct ag_err *err)
+//  An agent whose process does not run: its deaths stand in the log of the fleet.
+static void
+say_stuck (struct ag_client *self, const char *run, struct ag_str answer)
 {
-    struct ag_msg msg = {.type = AG_MSG_failures, .failures = {.run = ag_str (args->run)}};
-    struct ag_buf answer = {0}, out = {0};
+    struct ag_str state = ag_pick_text (answer, "state"), reason = ag_pick_text (answer, "reason");
+    printf ("%s is %.*s: ", run, AG_STR_ARG (state));
+    ag_look_text (stdout, reason);
+    fputc ('\n', stdout);
+    ag_client_remark (self,
+                      "`agsup output %s` shows what it printed, `agsup log fleet --type "
+                      "agent.stopped` every death.",
+                      run);
+}
+
+//  Pages of failures, shown as they come or gathered; the last answer stays. How many, or -1.
+static int
+each_failure (struct ag_client *self, const char *run, struct ag_buf *gathered,
+              struct ag_buf *answer, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_failures, .failures = {.run = ag_str (run)}};
     struct ag_str event;
-    uint32_t count = 0;
-    int rc;
-    bool more = true;
-    ag_put_map (&out, 1);
-    ag_put_lit (&out, "failures");
-    size_t at = ag_open_list (&out);
-    while (more && !(rc = ag_client_ask (self, &msg, &answer, err))) {
-        struct ag_items items = ag_items (ag_buf_str (&answer), "failures");
+    int count = 0;
+    for (bool more = true; more;) {
+        if (ag_client_ask (self, &msg, answer, err))
+            return -1;
+        struct ag_items items = ag_items (ag_buf_str (answer), "failures");
         for (; ag_items_next (&items, &event); count++) {
-            ag_put_value (&out, event);
+            ag_put_value (gathered, event);
             if (!self->look.json)
                 ag_print_event (&self->look, event, false);
         }
-        uint64_t after = ag_pick_uint (ag_buf_str (&answer), "after");
-        more = ag_pick_bool (ag_buf_str (&answer), "more") && after > msg.failures.after;
+        uint64_t after = ag_pick_uint (ag_buf_str (answer), "after");
+        more = ag_pick_bool (ag_buf_str (answer), "more") && after > msg.failures.after;
         msg.failures.after = after;
     }
-    ag_close (&out, at, count);
-    if (!rc && self->look.json)
+    return count;
+}
+
+//  {failures}, and {state, reason} of what does not run.
+static void
+put_failures (struct ag_str events, int count, struct ag_str answer, struct ag_buf *out)
+{
+    static const char *const keys[] = {"state", "reason"};
+    bool stuck = ag_pick_text (answer, "state").n;
+    ag_put_map (out, stuck ? 3 : 1);
+    ag_put_lit (out, "failures");
+    ag_put_list (out, (uint32_t)count);
+    ag_buf_add_str (out, events);
+    for (size_t i = 0; stuck && i < 2; i++) {
+        ag_put_lit (out, keys[i]);
+        ag_put_value (out, ag_pick (answer, keys[i]));
+    }
+}
+
+int
+ag_cmd_failures (struct ag_client *self, const struct ag_args_failures *args, struct ag_err *err)
+{
+    struct ag_buf events = {0}, answer = {0}, out = {0};
+    int count = each_failure (self, args->run, &events, &answer, err);
+    struct ag_str last = ag_buf_str (&answer);
+    bool stuck = count >= 0 && ag_pick_text (last, "state").n;
+    if (count >= 0 && self->look.json) {
+        put_failures (ag_buf_str (&events), count, last, &out);
         ag_look_json (&self->look, ag_buf_str (&out));
-    self->status = count ? 1 : 0;
+    } else if (stuck)
+        say_stuck (self, args->run, last);
+    self->status = count > 0 || stuck ? 1 : 0;
+    ag_buf_fini (&events);
     ag_buf_fini (&answer);
     ag_buf_fini (&out);
-    return rc;
+    return count < 0 ? -1 : 0;
 }
 
 int

@@ -179,6 +179,13 @@ exit_statuses_say_what_was_found (void **state)
                            "'more':false}",
                            0}),
                     "{'failures':[{'id':'evt_003'}]}\n", 1);
+    //  nothing broke in the run, but its process does not run
+    static const char stuck[] = "{'do':'ok','failures':[],'after':9,'more':false,"
+                                "'state':'failed','reason':'exit status 7'}";
+    assert_command ("failures auditor --json", ROWS ({"failures", stuck, 0}),
+                    "{'failures':[],'state':'failed','reason':'exit status 7'}\n", 1);
+    assert_command ("failures auditor --quiet", ROWS ({"failures", stuck, 0}),
+                    "auditor is failed: exit status 7\n", 1);
     assert_command ("promote strict --dry-run --json",
                     ROWS ({"promote", "{'do':'ok','is_promotable':false,'conflicts':[{}]}", 0}),
                     "{'is_promotable':false,'conflicts':[{}]}\n", 5);

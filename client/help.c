@@ -52,6 +52,33 @@ put_rows (const struct ag_look *look, FILE *out, const char *title, const struct
         put_row (look, out, params);
 }
 
+//  What a line of `apply` may be: an operation, then its fields.
+static const struct row {
+    const char *operation, *field; //  one of them
+    bool needed;
+    const char *doc;
+} rows[] = {
+#define OP(NAME, name, doc)                   {name, NULL, false, doc},
+#define FIELD(NAME, field, kind, needed, doc) {NULL, #field, needed, doc},
+#define END(NAME)
+#include "schemas/operations.def"
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void
+put_operations (const struct ag_look *look, FILE *out)
+{
+    put_title (look, out, "Operations, each as {\"op\": NAME, FIELD: VALUE, ...}");
+    for (const struct row *row = rows; row < rows + ROWS; row++)
+        if (row->operation)
+            fprintf (out, "  %s%-*s%s %s\n", ag_paint (look, AG_CYAN), LEFT, row->operation,
+                     ag_paint (look, AG_PLAIN), row->doc);
+        else
+            fprintf (out, "      %-*s %s%s\n", LEFT - 4, row->field, row->doc,
+                     row->needed ? " (needed)" : "");
+}
+
 void
 ag_help_command (const struct ag_look *look, const struct ag_command *command, FILE *out)
 {
@@ -69,6 +96,8 @@ ag_help_command (const struct ag_look *look, const struct ag_command *command, F
         put_param (out, opt);
     fputc ('\n', out);
     put_rows (look, out, "Arguments", command->args);
+    if (command->cmd == AG_CMD_apply)
+        put_operations (look, out);
     put_rows (look, out, "Options", command->opts);
     if (command->effect == AG_CHANGES)
         put_rows (look, out, ag_command (AG_CMD_change)->summary, ag_command (AG_CMD_change)->opts);
@@ -175,6 +204,39 @@ put_command (struct ag_buf *out, const struct ag_command *command)
 }
 
 static void
+put_operation (struct ag_buf *out, const struct row *row)
+{
+    uint32_t n = 0;
+    ag_put_map (out, 3);
+    put_field (out, "op", row->operation);
+    put_field (out, "help", row->doc);
+    ag_put_lit (out, "fields");
+    size_t at = ag_open_list (out);
+    for (row++; row < rows + ROWS && row->field; row++, n++) {
+        ag_put_map (out, 3);
+        put_field (out, "name", row->field);
+        ag_put_lit (out, "needed");
+        ag_put_bool (out, row->needed);
+        put_field (out, "help", row->doc);
+    }
+    ag_close (out, at, n);
+}
+
+static void
+put_operation_values (struct ag_buf *out)
+{
+    uint32_t n = 0;
+    ag_put_lit (out, "operations");
+    size_t at = ag_open_list (out);
+    for (const struct row *row = rows; row < rows + ROWS; row++)
+        if (row->operation) {
+            put_operation (out, row);
+            n++;
+        }
+    ag_close (out, at, n);
+}
+
+static void
 put_errors (struct ag_buf *out)
 {
     ag_put_lit (out, "errors");
@@ -197,7 +259,7 @@ ag_help_value (const struct ag_command *command, struct ag_buf *out)
         put_command (out, command);
         return;
     }
-    ag_put_map (out, 4);
+    ag_put_map (out, 5);
     ag_put_lit (out, "commands");
     size_t at = ag_open_list (out);
     uint32_t n = 0;
@@ -209,6 +271,7 @@ ag_help_value (const struct ag_command *command, struct ag_buf *out)
     ag_close (out, at, n);
     put_params (out, "options", ag_command (AG_CMD_any)->opts);
     put_params (out, "options_of_changes", ag_command (AG_CMD_change)->opts);
+    put_operation_values (out);
     put_errors (out);
 }
 

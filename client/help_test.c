@@ -126,6 +126,36 @@ help_for_programs_holds_the_same (void **state)
 }
 
 static void
+help_of_apply_holds_every_operation_with_its_fields (void **state)
+{
+    (void)state;
+    struct capture capture = capture_begin();
+    ag_help_command (&(struct ag_look){0}, ag_command (AG_CMD_apply), stdout);
+    char *text = capture_end (&capture);
+    struct ag_buf out = {0};
+    struct ag_str operation, field;
+    int fields = 0;
+    ag_help_value (NULL, &out);
+    for (struct ag_items items = ag_items (ag_buf_str (&out), "operations");
+         ag_items_next (&items, &operation);) {
+        char *name = ag_str_dup (ag_pick_text (operation, "op"));
+        char *at = strstr (text, name);
+        assert_non_null (at);
+        for (struct ag_items of = ag_items (operation, "fields"); ag_items_next (&of, &field);
+             fields++) {
+            char *help = ag_str_dup (ag_pick_text (field, "help"));
+            assert_contains (at, help);
+            free (help);
+        }
+        free (name);
+    }
+    assert_true (fields > 10);
+    assert_contains (text, "      source               The object it starts at (needed)\n");
+    ag_buf_fini (&out);
+    free (text);
+}
+
+static void
 a_colour_is_only_there_when_asked_for (void **state)
 {
     (void)state;
@@ -204,6 +234,7 @@ main (void)
         cmocka_unit_test (every_command_has_examples_that_parse),
         cmocka_unit_test (sentences_begin_with_a_capital_and_end_without_a_point),
         cmocka_unit_test (help_for_programs_holds_the_same),
+        cmocka_unit_test (help_of_apply_holds_every_operation_with_its_fields),
         cmocka_unit_test (a_colour_is_only_there_when_asked_for),
         cmocka_unit_test (bash_completes_commands_options_and_choices),
         cmocka_unit_test (zsh_reads_its_script),

@@ -8,6 +8,8 @@
 #include <string.h>
 
 enum { FIELD_BYTES = 60, LINE_BYTES = 160, DEPTH_MOST = 12 };
+//  Columns of a line: "auditor", "evt_99999", "[behavior.completed]". What is longer pushes the rest.
+enum { NAME_WIDE = 10, ID_WIDE = 9, TYPE_WIDE = 18 };
 
 //  Not in the middle of a letter.
 static size_t
@@ -257,23 +259,29 @@ put_hour (struct ag_str time)
     ag_look_text (stdout, time);
 }
 
+static void
+put_column (struct ag_str text, size_t wide)
+{
+    ag_look_text (stdout, text);
+    printf ("%*s  ", text.n < wide ? (int)(wide - text.n) : 0, "");
+}
+
 void
 ag_print_event (const struct ag_look *look, struct ag_str event, bool named)
 {
     struct ag_str type = ag_pick_text (event, "type"), id = ag_pick_text (event, "id");
     struct ag_str label = ag_pick_text (event, "label");
     const struct saying *saying = saying_of (type);
-    if (named) {
-        ag_look_text (stdout, label.n ? label : ag_pick_text (event, "run"));
-        fputs ("  ", stdout);
-    }
-    ag_look_text (stdout, id);
-    printf ("  %s", ag_paint (look, AG_DIM));
+    if (named)
+        put_column (label.n ? label : ag_pick_text (event, "run"), NAME_WIDE);
+    put_column (id, ID_WIDE);
+    fputs (ag_paint (look, AG_DIM), stdout);
     put_hour (ag_pick_text (event, "timestamp"));
-    printf ("%s  %s[", ag_paint (look, AG_PLAIN), ag_paint (look, saying->paint));
+    //  types end in one column: two spaces stand between a type and its words, always
+    printf ("%s  %*s%s[", ag_paint (look, AG_PLAIN),
+            type.n < TYPE_WIDE ? (int)(TYPE_WIDE - type.n) : 0, "", ag_paint (look, saying->paint));
     ag_look_text (stdout, type);
-    //  "[promote.applied]" and what is shorter end in one column
-    printf ("]%s%*s  ", ag_paint (look, AG_PLAIN), type.n < 15 ? (int)(15 - type.n) : 0, "");
+    printf ("]%s  ", ag_paint (look, AG_PLAIN));
     saying->say (event, ag_pick (event, "payload"));
     fputc ('\n', stdout);
 }
@@ -281,7 +289,7 @@ ag_print_event (const struct ag_look *look, struct ag_str event, bool named)
 void
 ag_print_why (const struct ag_look *look, struct ag_str answer)
 {
-    struct ag_str event;
+    struct ag_str event = {0};
     int depth = 0;
     for (struct ag_items items = ag_items (answer, "chain"); ag_items_next (&items, &event);
          depth++) {
@@ -289,5 +297,10 @@ ag_print_why (const struct ag_look *look, struct ag_str answer)
         if (depth)
             printf ("%*s%s", 2 * (indent - 1), "", "`- ");
         ag_print_event (look, event, false);
+    }
+    if (depth == 1 && !ag_pick_text (event, "caused_by").n) {
+        fputs ("`- no event caused it: it came from ", stdout);
+        put (event, "actor");
+        fputc ('\n', stdout);
     }
 }

@@ -93,7 +93,7 @@ put_verdict (const struct ag_look *look, struct ag_str plan)
     if (done) {
         fputs (empty ? ", nothing new since " : " as ", stdout);
         put_text (plan, "marker_event_id");
-    } else if (empty)
+    } else if (empty && able)
         fputs (", nothing changed", stdout);
     fputc ('\n', stdout);
 }

@@ -49,31 +49,31 @@ an_event_is_one_line_that_says_what_happened (void **state)
 {
     (void)state;
     assert_prints (event, EVENT ("goal.created", "{'goal':'Audit it'}"),
-                   "evt_042  12:34:56  [goal.created]     operator: \"Audit it\"\n");
+                   "evt_042    12:34:56        [goal.created]  operator: \"Audit it\"\n");
     assert_prints (event,
                    EVENT ("object.created",
                           "{'object':{'id':'task#1','type':'task','data':{'title':'base',"
                           "'status':'open'}},'id':'task#1'}"),
-                   "evt_042  12:34:56  [object.created]   task#1 \"base\" (open)\n");
+                   "evt_042    12:34:56      [object.created]  task#1 \"base\" (open)\n");
     assert_prints (event,
                    EVENT ("relation.created",
                           "{'relation':{'id':'rel_001','source':'note#2','target':'task#1',"
                           "'type':'annotates'}}"),
-                   "evt_042  12:34:56  [relation.created]  note#2 --annotates--> task#1\n");
+                   "evt_042    12:34:56    [relation.created]  note#2 --annotates--> task#1\n");
     assert_prints (
         event,
         EVENT ("patch.applied", "{'target':'task#1','diff':{'status':{'old':'open','new':'done'},"
                                 "'n':{'old':null,'new':1}}}"),
-        "evt_042  12:34:56  [patch.applied]    task#1 status: open -> done, n: null -> 1\n");
+        "evt_042    12:34:56       [patch.applied]  task#1 status: open -> done, n: null -> 1\n");
     assert_prints (
         event,
         EVENT ("behavior.failed",
                "{'behavior':'scan','exception_type':'Error','message':'no','reason':null}"),
-        "evt_042  12:34:56  [behavior.failed]  scan: Error: no\n");
+        "evt_042    12:34:56     [behavior.failed]  scan: Error: no\n");
     assert_prints (event, EVENT ("note.written", "{'text':'hi','n':[1,2]}"),
-                   "evt_042  12:34:56  [note.written]     text=hi n=[1,2]\n");
+                   "evt_042    12:34:56        [note.written]  text=hi n=[1,2]\n");
     assert_prints (named_event, EVENT ("object.removed", "{'id':'task#1'}"),
-                   "auditor  evt_042  12:34:56  [object.removed]   task#1\n");
+                   "auditor     evt_042    12:34:56      [object.removed]  task#1\n");
 }
 
 //  cli.md promises this line.
@@ -131,10 +131,39 @@ a_why_is_an_indented_chain_newest_first (void **state)
         printed_as (&plain, ag_print_why,
                     "{'entity':'task#1','chain':[" EVENT ("object.created", "{}") "," EVENT (
                         "goal.created", "{'goal':'x'}") "," EVENT ("note.written", "{}") "]}");
-    assert_contains (text, "evt_042  12:34:56  [object.created]");
-    assert_contains (text, "\n`- evt_042  12:34:56  [goal.created]");
-    assert_contains (text, "\n  `- evt_042  12:34:56  [note.written]");
+    assert_contains (text, "evt_042    12:34:56      [object.created]");
+    assert_contains (text, "\n`- evt_042    12:34:56        [goal.created]");
+    assert_contains (text, "\n  `- evt_042    12:34:56        [note.written]");
     free (text);
+}
+
+static void
+a_why_of_what_no_event_caused_names_its_actor (void **state)
+{
+    (void)state;
+    char *text =
+        printed_as (&plain, ag_print_why,
+                    "{'entity':'evt_042','chain':[" EVENT ("goal.created", "{'goal':'x'}") "]}");
+    assert_contains (text, "\"x\"\n`- no event caused it: it came from operator\n");
+    free (text);
+}
+
+//  Whatever their lengths; a type that is longer than its column pushes the rest.
+static void
+lines_of_a_log_have_columns (void **state)
+{
+    (void)state;
+    static const char *const events[] = {
+        "{'id':'evt_001','type':'goal.created','timestamp':'2026-01-01T12:34:56Z','label':'a',"
+        "'payload':{'goal':'|'}}",
+        "{'id':'evt_12345','type':'behavior.completed','timestamp':'2026-01-01T12:34:56Z',"
+        "'label':'auditor','payload':{'behavior':'|'}}"};
+    char *one = printed_as (&plain, named_event, events[0]),
+         *two = printed_as (&plain, named_event, events[1]);
+    assert_int_equal (strcspn (one, "]"), strcspn (two, "]"));
+    assert_int_equal (strcspn (one, ":"), strcspn (two, ":"));
+    free (one);
+    free (two);
 }
 
 static void
@@ -318,6 +347,8 @@ main (void)
         cmocka_unit_test (a_line_holds_no_control_characters_whatever_an_event_says),
         cmocka_unit_test (a_long_value_is_cut_between_letters),
         cmocka_unit_test (a_why_is_an_indented_chain_newest_first),
+        cmocka_unit_test (a_why_of_what_no_event_caused_names_its_actor),
+        cmocka_unit_test (lines_of_a_log_have_columns),
         cmocka_unit_test (status_is_a_table_with_relative_times),
         cmocka_unit_test (times_are_told_in_one_unit),
         cmocka_unit_test (a_tree_shows_forks_under_their_parents),

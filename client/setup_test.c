@@ -3,6 +3,7 @@
 #include "client/client.h"
 
 #include "client/outcome_test.h"
+#include "common/group.h"
 
 static void
 down_ends_when_nobody_holds_the_home (void **state)
@@ -135,6 +136,22 @@ check_lists_every_problem_beside_the_error (void **state)
     unlink (path);
 }
 
+//  Where the nursery looks: the group of the process, wherever version 2 is mounted.
+static void
+doctor_says_where_control_groups_are_or_why_there_are_none (void **state)
+{
+    (void)state;
+    char *path = NULL;
+    struct outcome outcome = run ("/no/such/home", "doctor");
+    assert_int_equal (outcome.status, 1);
+    int fd = ag_group_open (&path);
+    assert_non_null (strstr (outcome.out, fd < 0 ? "no control group (version 2): " : path));
+    if (fd >= 0)
+        close (fd);
+    free (path);
+    outcome_fini (&outcome);
+}
+
 int
 main (void)
 {
@@ -145,6 +162,7 @@ main (void)
         cmocka_unit_test (a_fleet_that_does_not_get_up_says_why),
         cmocka_unit_test (init_makes_a_fleet_that_check_finds_valid_and_never_writes_over),
         cmocka_unit_test (check_lists_every_problem_beside_the_error),
+        cmocka_unit_test (doctor_says_where_control_groups_are_or_why_there_are_none),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -279,6 +279,21 @@ ag_home_prepare (const struct ag_home *self, struct ag_err *err)
     return write_random (self->token, AG_TOKEN / 2, err);
 }
 
+void
+ag_home_leave (const struct ag_home *self)
+{
+    const char *const sockets[] = {self->client, self->monitor, self->broker, self->worker};
+    for (size_t i = 0; i < sizeof sockets / sizeof *sockets; i++) {
+        char *dir = ag_xstrdup (sockets[i]);
+        *strrchr (dir, '/') = 0;
+        if (strcmp (dir, self->run)) {
+            unlink (sockets[i]);
+            rmdir (dir);
+        }
+        free (dir);
+    }
+}
+
 int
 ag_home_token (const struct ag_home *self, char token[AG_TOKEN + 1], struct ag_err *err)
 {

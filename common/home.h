@@ -40,6 +40,9 @@ pid_t ag_home_holder (const struct ag_home *self, struct ag_err *err);
 
 //  By the holder of the lock, at each `up`: the directories of sockets, data and log, and a new token.
 int ag_home_prepare (const struct ag_home *self, struct ag_err *err);
+//  At the end, by the holder of the lock: the directories outside the home that `prepare` made, with the
+//  sockets of processes that were killed. What else lies there stays.
+void ag_home_leave (const struct ag_home *self);
 //  The token of this `up`: AG_TOKEN hex characters and a NUL. AG_E_NO_SUPERVISOR when there is none.
 int ag_home_token (const struct ag_home *self, char token[AG_TOKEN + 1], struct ag_err *err);
 #endif

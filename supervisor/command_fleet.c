@@ -3,6 +3,7 @@
 #include "supervisor/fleet.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
+#include "supervisor/spec.h"
 #include "supervisor/state.h"
 #include "supervisor/waiting.h"
 
@@ -58,6 +59,19 @@ put_time (struct ag_house *house, struct ag_buf *out, int64_t at_ms)
 }
 
 static void
+put_wall (struct ag_buf *out, const char *name, const char *missing)
+{
+    ag_put_map (out, 3);
+    ag_put_lit (out, "name");
+    ag_put_lit (out, name);
+    ag_put_lit (out, "in_force");
+    ag_put_bool (out, !missing);
+    ag_put_lit (out, "reason");
+    put_text_or_null (out, missing);
+}
+
+//  Layers that were asked for, and nets that do not hold.
+static void
 put_walls (const struct ag_unit *unit, struct ag_buf *out)
 {
     static const char *const names[] = {"uid", "cgroup", "pidns", "netns", "landlock", "seccomp"};
@@ -67,13 +81,12 @@ put_walls (const struct ag_unit *unit, struct ag_buf *out)
         bool in_force = unit->layers & 1u << layer;
         if (!in_force && !unit->refused[layer])
             continue;
-        ag_put_map (out, 3);
-        ag_put_lit (out, "name");
-        ag_put_lit (out, names[layer]);
-        ag_put_lit (out, "in_force");
-        ag_put_bool (out, in_force);
-        ag_put_lit (out, "reason");
-        put_text_or_null (out, in_force ? NULL : strerror (unit->refused[layer]));
+        put_wall (out, names[layer], in_force ? NULL : strerror (unit->refused[layer]));
+        count++;
+    }
+    const char *off = unit->pid ? ag_spec_memory_off (unit) : NULL;
+    if (off) {
+        put_wall (out, "nets.memory", off);
         count++;
     }
     ag_close (out, list, count);

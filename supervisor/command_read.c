@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/commands.h"
 #include "supervisor/diff.h"
+#include "supervisor/fleet.h"
 #include "supervisor/state.h"
 #include "supervisor/verify.h"
 
@@ -19,6 +20,7 @@ struct page {
     uint64_t after; //  the last one looked at
     bool more;
     const struct ag_run *shown_as; //  the run whose log is asked for; NULL: each event's own
+    const struct ag_unit *stuck;   //  whose process does not run; NULL: none
     struct ag_buf events;
 };
 
@@ -75,6 +77,12 @@ answer_page (struct page *page, const char *list, const char *store, uint64_t st
     ag_put_uint (command->answer, page->after);
     ag_answer_key (&answer, "more");
     ag_put_bool (command->answer, page->more);
+    if (page->stuck) {
+        ag_answer_key (&answer, "state");
+        ag_put_lit (command->answer, ag_unit_state_name (page->stuck->state));
+        ag_answer_key (&answer, "reason");
+        ag_put_lit (command->answer, page->stuck->reason);
+    }
     ag_answer_end (&answer);
 }
 
@@ -144,6 +152,16 @@ add_failure (void *arg, const struct ag_event *event)
     return true;
 }
 
+//  What died is told in the fleet's run, not in this one.
+static const struct ag_unit *
+stuck_of (struct ag_house *house, uint64_t run)
+{
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        if (unit->run == run && (unit->state == AG_UNIT_FAILED || unit->state == AG_UNIT_BACKOFF))
+            return unit;
+    return NULL;
+}
+
 int
 ag_command_failures (struct ag_command *command, struct ag_err *err)
 {
@@ -156,7 +174,8 @@ ag_command_failures (struct ag_command *command, struct ag_err *err)
                         .journal = journal,
                         .limit = PAGE_EVENTS,
                         .after = msg->after,
-                        .shown_as = run};
+                        .shown_as = run,
+                        .stuck = stuck_of (command->house, run->number)};
     int rc = ag_journal_scan (journal, run, msg->after, run->head.tip, add_failure, &page, err);
     if (!rc)
         answer_page (&page, "failures", NULL, 0);
@@ -296,6 +315,8 @@ ag_command_show (struct ag_command *command, struct ag_err *err)
     int rc = ag_state_get (journal, run, AG_OBJECT, msg->entity, at, &entity, err);
     if (rc == 0)
         rc = ag_state_get (journal, run, AG_RELATION, msg->entity, at, &entity, err);
+    if (rc == 0 && !ag_evt_guess (msg->entity, &seq))
+        return show_event (command, run, seq, at, err);
     if (rc > 0) {
         struct ag_answer answer = ag_command_begin (command);
         ag_answer_key (&answer, entity.kind == AG_OBJECT ? "object" : "relation");

@@ -68,7 +68,7 @@ ag_command_why (struct ag_command *command, struct ag_err *err)
 {
     const struct ag_msg_why *msg = &command->msg->why;
     struct chain chain = {.command = command};
-    uint64_t at, seq;
+    uint64_t at, seq = 0;
     if (ag_point_find (command->house->journal, msg->run, &chain.run, &at, err))
         return -1;
     int found;
@@ -78,6 +78,8 @@ ag_command_why (struct ag_command *command, struct ag_err *err)
         found = follow_versions (&chain, AG_OBJECT, msg->entity, at, err);
     if (!found)
         found = follow_versions (&chain, AG_RELATION, msg->entity, at, err);
+    if (!found && !ag_evt_guess (msg->entity, &seq))
+        found = follow_causes (&chain, seq, err) ? -1 : 1;
     if (found > 0) {
         struct ag_answer answer = ag_command_begin (command);
         ag_answer_key (&answer, "entity");

@@ -151,20 +151,30 @@ ag_evt_text (uint64_t seq, char text[AG_EVT_TEXT])
 }
 
 int
-ag_evt_read (struct ag_str text, uint64_t *seq)
+ag_evt_guess (struct ag_str text, uint64_t *seq)
 {
-    char written[AG_EVT_TEXT];
     uint64_t number = 0;
-    if (text.n < 7 || text.n >= AG_EVT_TEXT || !ag_str_starts (text, "evt_"))
+    if (text.n < 5 || text.n >= AG_EVT_TEXT || !ag_str_starts (text, "evt_"))
         return -1;
     for (size_t i = 4; i < text.n; i++) {
         unsigned digit = (unsigned char)text.p[i] - (unsigned)'0';
-        if (digit > 9)
+        if (digit > 9 || number > (UINT64_MAX - digit) / 10)
             return -1;
         number = number * 10 + digit;
     }
+    *seq = number;
+    return number ? 0 : -1;
+}
+
+int
+ag_evt_read (struct ag_str text, uint64_t *seq)
+{
+    char written[AG_EVT_TEXT];
+    uint64_t number;
+    if (ag_evt_guess (text, &number))
+        return -1;
     ag_evt_text (number, written);
-    if (number == 0 || !ag_str_is (text, written))
+    if (!ag_str_is (text, written))
         return -1;
     *seq = number;
     return 0;

@@ -64,6 +64,8 @@ void ag_event_write (const struct ag_event *event, const char *run_id, const cha
 //  "evt_042" and back; -1 when text is not exactly such an id. Sequence 0 is no event.
 void ag_evt_text (uint64_t seq, char text[AG_EVT_TEXT]);
 int ag_evt_read (struct ag_str text, uint64_t *seq);
+//  The same as people write it: "evt_42" too.
+int ag_evt_guess (struct ag_str text, uint64_t *seq);
 //  Append an event id as a value; null for 0.
 void ag_put_evt (struct ag_buf *out, uint64_t seq);
 

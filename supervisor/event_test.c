@@ -73,6 +73,22 @@ an_event_id_has_one_form (void **state)
 }
 
 static void
+an_event_id_may_be_written_by_people_without_its_zeros (void **state)
+{
+    (void)state;
+    static const char *const all[] = {"evt_7", "evt_07", "evt_007", "evt_0007"};
+    static const char *const none[] = {
+        "evt_", "evt_0", "evt_-7", "7", "evt_18446744073709551617", "evt_99999999999999999999"};
+    uint64_t seq = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++, seq = 0) {
+        assert_int_equal (ag_evt_guess (ag_str (all[i]), &seq), 0);
+        assert_int_equal (seq, 7);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal (ag_evt_guess (ag_str (none[i]), &seq), -1);
+}
+
+static void
 times_are_written_as_rfc_3339 (void **state)
 {
     (void)state;
@@ -131,6 +147,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (the_table_says_who_may_append_a_type),
+        cmocka_unit_test (an_event_id_may_be_written_by_people_without_its_zeros),
         cmocka_unit_test (an_event_id_has_one_form),
         cmocka_unit_test (times_are_written_as_rfc_3339),
         cmocka_unit_test (an_event_cut_short_or_of_another_shape_is_corrupt),

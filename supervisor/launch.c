@@ -14,6 +14,11 @@
 #include <unistd.h>
 
 enum { SECRET_BYTES = 65536, SCRIPT_HOST_BYTES = 1 << 30 };
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SANITIZED = 1 }; //  it reserves terabytes of addresses
+#else
+enum { SANITIZED = 0 };
+#endif
 
 static const char *const readable[] = {"/usr",  "/lib", "/lib64", "/bin",
                                        "/sbin", "/etc", "/dev",   "/proc"};
@@ -217,12 +222,8 @@ static void
 set_limits (const struct ag_unit *unit, bool script, struct ag_spawn *spawn)
 {
     uint64_t memory = ag_unit_net (unit, "memory_bytes"), cpu_ms = ag_unit_net (unit, "cpu_ms");
-#ifndef __SANITIZE_ADDRESS__ //  a sanitizer reserves terabytes of addresses
-    spawn->limits.address_space_bytes = memory && script ? memory + SCRIPT_HOST_BYTES : memory;
-#else
-    (void)memory;
-    (void)script;
-#endif
+    if (!SANITIZED)
+        spawn->limits.address_space_bytes = memory && script ? memory + SCRIPT_HOST_BYTES : memory;
     spawn->limits.cpu_s = (cpu_ms + 999) / 1000;
     spawn->limits.open_files = ag_unit_net (unit, "open_files");
     spawn->limits.processes = ag_unit_net (unit, "processes");
@@ -310,6 +311,18 @@ set_readable (struct ag_launch *launch, struct ag_str spec, const char *own)
     if (own)
         launch->readable[n++] = own;
     launch->spawn.readable = launch->readable;
+}
+
+const char *
+ag_spec_memory_off (const struct ag_unit *unit)
+{
+    struct ag_str hosts, host, kind;
+    if (!SANITIZED || !unit->run || !ag_unit_net (unit, "memory_bytes") ||
+        ag_map_get (ag_buf_str (&unit->spec), "hosts", &hosts) ||
+        ag_list_nth (hosts, unit->host, &host) || ag_map_text (host, "kind", &kind) ||
+        ag_str_is (kind, "script"))
+        return NULL;
+    return "sanitizer build";
 }
 
 static int

@@ -40,5 +40,8 @@ struct ag_launch {
 };
 int ag_spec_launch (struct ag_house *house, struct ag_unit *unit, struct ag_launch *launch,
                     struct ag_err *err);
+//  Why the net of memory that a program was given is not in force; NULL: it is, or there is none. Lua's is
+//  held by its worker, always.
+const char *ag_spec_memory_off (const struct ag_unit *unit);
 void ag_launch_fini (struct ag_launch *launch);
 #endif

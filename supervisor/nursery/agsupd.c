@@ -316,8 +316,10 @@ move_out (struct agsupd *self)
     ag_brood_fini (&self->brood);
     ag_cgroups_close (&self->cgroups);
     ag_procs_close (&self->procs);
-    if (self->lock >= 0)
+    if (self->lock >= 0) {
+        ag_home_leave (&self->home);
         close (self->lock);
+    }
     ag_home_fini (&self->home);
     if (self->signals >= 0)
         close (self->signals);

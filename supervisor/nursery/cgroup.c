@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/nursery/cgroup.h"
+#include "common/group.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,51 +13,6 @@
 #include <unistd.h>
 
 enum { DEPTH = 16 }; //  of groups that a program makes below its own
-
-//  Where the version 2 hierarchy is mounted, and which of its groups is the root of that mount.
-static bool
-mounted (char root[PATH_MAX], char point[PATH_MAX])
-{
-    FILE *file = fopen ("/proc/self/mountinfo", "re");
-    char line[2 * PATH_MAX];
-    bool found = false;
-    while (file && !found && fgets (line, sizeof line, file)) {
-        const char *type = strstr (line, " - cgroup2 ");
-        found = type && sscanf (line, "%*d %*d %*s %4095s %4095s", root, point) == 2;
-    }
-    if (file)
-        fclose (file);
-    return found;
-}
-
-//  The group of this process: what follows "0::".
-static bool
-own_group (char group[PATH_MAX])
-{
-    FILE *file = fopen ("/proc/self/cgroup", "re");
-    char line[PATH_MAX + 8];
-    bool found = false;
-    while (file && !found && fgets (line, sizeof line, file))
-        found = sscanf (line, "0::%4095[^\n]", group) == 1;
-    if (file)
-        fclose (file);
-    return found;
-}
-
-//  Our own group as a directory, or -1 with errno.
-static int
-open_own (void)
-{
-    char root[PATH_MAX], point[PATH_MAX], group[PATH_MAX], path[2 * PATH_MAX];
-    errno = ENOENT;
-    if (!mounted (root, point) || !own_group (group))
-        return -1;
-    size_t skip = strcmp (root, "/") ? strlen (root) : 0;
-    if (strncmp (group, root, skip) || strstr (group, "/.."))
-        return errno = ENOENT, -1;
-    snprintf (path, sizeof path, "%s%s", point, group + skip);
-    return open (path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
 
 static int
 open_home (struct ag_cgroups *self)
@@ -78,7 +34,7 @@ ag_cgroups_open (struct ag_cgroups *self, const char *home_id)
 {
     *self = (struct ag_cgroups){.dir = -1};
     snprintf (self->name, sizeof self->name, "agsup-%s", home_id);
-    self->parent = open_own();
+    self->parent = ag_group_open (NULL);
     if (self->parent >= 0)
         self->dir = open_home (self);
     if (self->dir < 0)

@@ -314,6 +314,15 @@ an_orderly_end_waits_for_the_supervisor_and_leaves_nothing (void **state)
     }
 }
 
+//  Where workers with a uid of their own find their socket.
+static bool
+is_in_run (const struct house *house)
+{
+    char path[64];
+    snprintf (path, sizeof path, "/run/agsup/%s", house->id);
+    return !access (path, F_OK);
+}
+
 //  With more workers than fit the pair, a supervisor that does not listen, and a second signal.
 static void
 two_hundred_children_are_gone_at_once (void **state)
@@ -328,12 +337,14 @@ two_hundred_children_are_gone_at_once (void **state)
         shut_output (&event);
     }
     assert_true (comes_to (house, MANY));
+    assert_int_equal (is_in_run (house), house->uid == 0);
     kill (house->agsupd, SIGTERM);
     await (house, AG_NURSERY_STOP, 0);
     uint64_t start_ms = ag_clock_ms();
     assert_int_equal (close_house (house, SIGTERM), 0);
     assert_int_equal (count_with ("AGSUP_HOME_ID", house->id, false), 0);
     assert_true (ag_clock_ms() - start_ms < 3000);
+    assert_false (is_in_run (house));
 }
 
 static void
