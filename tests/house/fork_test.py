@@ -151,6 +151,7 @@ class Forks(unittest.TestCase):
             self.assertFalse(plan["is_promotable"])
             self.assertEqual([c["id"] for c in plan["conflicts"]], ["note#1"])
             self.assertNotIn("marker_event_id", plan)
+        self.assertIn("`agsup diff ", self.house.cli("promote", fork, check=False).stderr)
         self.assertEqual(self.house.log_of(root), before)
 
     def test_a_root_cannot_be_promoted_nor_a_tip_that_moved(self):

@@ -392,6 +392,17 @@ class Fleet(unittest.TestCase):
         self.assertEqual(len(house.objects("actor")), 1)
         house.down()
 
+    def test_a_net_of_memory_holds_or_status_says_that_it_does_not(self):
+        house = self.house_of({"actor": agent(WORK, nets={"memory": "900MiB"})})
+        house.tell("actor", "on.work", steps=[])
+        house.idle("actor")
+        row = self.state(house, "actor", "ready")
+        with open(f"/proc/{row['pid']}/limits", encoding="utf-8") as file:
+            holds = str(900 << 20) in file.read()
+        said = [layer["reason"] for layer in row["layers"] if layer["name"] == "nets.memory"]
+        self.assertEqual(said, [] if holds else ["sanitizer build"])
+        house.down()
+
     def test_a_run_that_used_up_its_events_stops_until_its_net_is_raised_and_a_fork_has_its_own(self):
         def nets(events):
             return {"actor": agent(WORK, nets={"events": events})}
