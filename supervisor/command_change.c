@@ -165,7 +165,7 @@ check_tip (const struct ag_run *run, struct ag_str expect, struct ag_err *err)
     char tip[AG_EVT_TEXT];
     if (!expect.p)
         return 0;
-    if (ag_evt_guess (expect, &seq))
+    if (ag_evt_read (expect, &seq))
         return ag_fail (err, AG_E_USAGE, "%.*s is no event id", AG_STR_ARG (expect));
     ag_evt_text (run->head.tip, tip);
     if (seq != run->head.tip)

@@ -73,7 +73,7 @@ ag_point_find (ag_journal_t *self, struct ag_str text, struct ag_run **run, uint
     struct ag_str point = {mark + 1, text.n - name.n - 1};
     if (ag_str_is (point, "tip"))
         return 0;
-    if (ag_evt_guess (point, seq) && read_seq (point, seq))
+    if (ag_evt_read (point, seq) && read_seq (point, seq))
         return ag_fail (err, AG_E_USAGE,
                         "`%.*s` is no point of a run: RUN@evt_042, RUN@42, RUN@tip",
                         AG_STR_ARG (text));
