@@ -8,6 +8,7 @@
 #include "supervisor/waiting.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,16 +28,19 @@ state_of (struct ag_house *house, uint64_t run)
     return "idle";
 }
 
+//  The second number of statm, in pages.
 static uint64_t
 resident (void)
 {
-    unsigned long pages = 0, all;
+    char text[128] = "", *at = text;
     FILE *file = fopen ("/proc/self/statm", "re");
-    if (file && fscanf (file, "%lu %lu", &all, &pages) != 2)
-        pages = 0;
+    bool got = file && fgets (text, sizeof text, file);
     if (file)
         fclose (file);
-    return (uint64_t)pages * (uint64_t)sysconf (_SC_PAGESIZE);
+    if (!got)
+        return 0;
+    strtoul (at, &at, 10);
+    return strtoul (at, NULL, 10) * (uint64_t)sysconf (_SC_PAGESIZE);
 }
 
 static void
