@@ -45,11 +45,12 @@ static int
 base_of (const ag_output_t *self, const char *file, uint64_t *base)
 {
     size_t n = strlen (self->name);
-    int used = 0;
     if (strncmp (file, self->name, n) || file[n] != '.')
         return -1;
-    if (sscanf (file + n, ".%12" SCNu64 ".log%n", base, &used) != 1 || used != 17 || file[n + 17])
+    const char *digits = file + n + 1;
+    if (strspn (digits, "0123456789") != 12 || strcmp (digits + 12, ".log"))
         return -1;
+    *base = strtoull (digits, NULL, 10);
     return 0;
 }
 

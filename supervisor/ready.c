@@ -35,14 +35,13 @@ listed_as (struct ag_str text, char listed[64], bool *six)
 static bool
 is_listed (const char *path, const char *address)
 {
-    enum { LISTEN = 0x0a };
-    char line[512], local[64];
+    static const char listen[] = "0A";
+    char line[512], local[64], state[3];
     const char *port = strchr (address, ':');
-    unsigned state;
     bool found = false;
     FILE *file = fopen (path, "re");
     while (file && !found && fgets (line, sizeof line, file))
-        if (sscanf (line, " %*[^:]: %63s %*s %x", local, &state) == 2 && state == LISTEN) {
+        if (sscanf (line, " %*[^:]: %63s %*s %2s", local, state) == 2 && !strcmp (state, listen)) {
             size_t zeros = strspn (local, "0");
             found = !strcmp (local, address) || !strcmp (local + zeros, port);
         }
@@ -95,8 +94,7 @@ parent_of (int32_t pid)
         fclose (file);
     line[n] = 0;
     const char *end = strrchr (line, ')'); //  a name may hold anything
-    int parent = 0;
-    return end && sscanf (end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    return end && strlen (end) > 4 ? (int32_t)strtol (end + 4, NULL, 10) : 0; //  ") S 123"
 }
 
 bool
