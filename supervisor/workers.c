@@ -45,11 +45,13 @@ forget (struct ag_workers *self, struct ag_session *session)
 void
 ag_workers_destroy (struct ag_workers **self_p)
 {
-    struct ag_session *session, *next;
     if (!*self_p)
         return;
-    HASH_ITER (hh, (*self_p)->table, session, next) {
-        forget (*self_p, session);
+    struct ag_session *session = (*self_p)->table, *next;
+    HASH_CLEAR (hh, (*self_p)->table);
+    for (; session; session = next) {
+        next = session->hh.next;
+        free (session);
     }
     free (*self_p);
     *self_p = NULL;
