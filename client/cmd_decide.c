@@ -1,4 +1,4 @@
-//  What waits for a decision: approvals, approve, deny.
+//  What waits for a decision, and what is used up: approvals, approve, deny, budget.
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 #include "client/print.h"
@@ -8,6 +8,13 @@ ag_cmd_approvals (struct ag_client *self, const struct ag_args_approvals *args, 
 {
     struct ag_msg msg = {.type = AG_MSG_approvals, .approvals = {ag_str (args->run)}};
     return ag_client_show (self, &msg, ag_print_waiting, err);
+}
+
+int
+ag_cmd_budget (struct ag_client *self, const struct ag_args_budget *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_budget, .budget = {ag_str (args->run)}};
+    return ag_client_show (self, &msg, ag_print_budget, err);
 }
 
 //  What was decided, by a field of the answer that says it in one word.

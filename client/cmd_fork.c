@@ -100,6 +100,25 @@ put_packs (const struct ag_words *words, struct ag_buf *out, struct ag_err *err)
     return 0;
 }
 
+//  {KEY: value}, as many as there are KEY=VALUE.
+static int
+put_budget (const struct ag_words *words, struct ag_buf *out, struct ag_err *err)
+{
+    ag_put_map (out, (uint32_t)words->n);
+    for (size_t i = 0; i < words->n; i++) {
+        const char *text = words->p[i], *equals = strchr (text, '=');
+        if (!equals || equals == text)
+            return ag_fail (err, AG_E_USAGE, "--budget is \"%s\", not KEY=VALUE", text);
+        struct ag_str key = {text, (size_t)(equals - text)};
+        ag_put_text (out, key);
+        if (ag_str_is (key, "max_cost_usd"))
+            ag_put_lit (out, equals + 1);
+        else
+            put_setting_value (out, equals + 1);
+    }
+    return 0;
+}
+
 static void
 print_id (struct ag_str run)
 {
@@ -126,7 +145,7 @@ show_forks (struct ag_client *self, struct ag_str answer)
 int
 ag_cmd_fork (struct ag_client *self, const struct ag_args_fork *args, struct ag_err *err)
 {
-    struct ag_buf set = {0}, packs = {0}, answer = {0};
+    struct ag_buf set = {0}, packs = {0}, budget = {0}, answer = {0};
     struct ag_msg msg = {.type = AG_MSG_fork,
                          .fork = {.point = ag_str (args->point),
                                   .label = ag_str (args->label),
@@ -135,17 +154,23 @@ ag_cmd_fork (struct ag_client *self, const struct ag_args_fork *args, struct ag_
                                   .effects = ag_str (args->effects),
                                   .ids = ag_str (args->ids),
                                   .no_start = args->no_start}};
-    int rc = put_settings (&args->set, &set, err) || put_packs (&args->packs, &packs, err) ? -1 : 0;
+    int rc = put_settings (&args->set, &set, err) || put_packs (&args->packs, &packs, err) ||
+                     put_budget (&args->budget, &budget, err)
+                 ? -1
+                 : 0;
     if (args->set.n)
         msg.fork.set = ag_buf_str (&set);
     if (args->packs.n)
         msg.fork.packs = ag_buf_str (&packs);
+    if (args->budget.n)
+        msg.fork.budget = ag_buf_str (&budget);
     if (!rc)
         rc = ag_client_ask (self, &msg, &answer, err);
     if (!rc)
         show_forks (self, ag_buf_str (&answer));
     ag_buf_fini (&set);
     ag_buf_fini (&packs);
+    ag_buf_fini (&budget);
     ag_buf_fini (&answer);
     return rc;
 }

@@ -44,11 +44,31 @@ append (struct ag_client *self, const struct ag_msg *msg, const char *run, bool 
     return rc;
 }
 
+//  A list of what was given with an option, p NULL when it was not.
+static struct ag_str
+texts (const struct ag_words *words, struct ag_buf *out)
+{
+    if (!words->n)
+        return (struct ag_str){0};
+    ag_put_list (out, (uint32_t)words->n);
+    for (size_t i = 0; i < words->n; i++)
+        ag_put_lit (out, words->p[i]);
+    return ag_buf_str (out);
+}
+
 int
 ag_cmd_goal (struct ag_client *self, const struct ag_args_goal *args, struct ag_err *err)
 {
-    struct ag_msg msg = {.type = AG_MSG_goal, .goal = {ag_str (args->run), ag_str (args->text)}};
-    return append (self, &msg, args->run, args->wait, err);
+    struct ag_msg msg = {.type = AG_MSG_goal,
+                         .goal = {.run = ag_str (args->run), .text = ag_str (args->text)}};
+    struct ag_buf lists[3] = {0};
+    msg.goal.constraints = texts (&args->constraints, &lists[0]);
+    msg.goal.success_criteria = texts (&args->criteria, &lists[1]);
+    msg.goal.permissions = texts (&args->permissions, &lists[2]);
+    int rc = append (self, &msg, args->run, args->wait, err);
+    for (int i = 0; i < 3; i++)
+        ag_buf_fini (&lists[i]);
+    return rc;
 }
 
 int

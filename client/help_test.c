@@ -117,7 +117,7 @@ help_for_programs_holds_the_same (void **state)
          ag_items_next (&items, &command); count++)
         if (ag_str_is (ag_pick_text (command, "command"), "fork")) {
             assert_int_equal (ag_items_count (command, "arguments"), 1);
-            assert_int_equal (ag_items_count (command, "options"), 8);
+            assert_int_equal (ag_items_count (command, "options"), 9);
             assert_true (ag_pick_bool (command, "changes"));
         }
     assert_int_equal (count, expected);

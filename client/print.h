@@ -23,6 +23,9 @@ void ag_print_thing (const struct ag_look *look, struct ag_str answer);
 //  {approvals, patches}: what waits for a decision.
 void ag_print_waiting (const struct ag_look *look, struct ag_str answer);
 
+//  {used, limits, cost_used_usd, cost_limit_usd}
+void ag_print_budget (const struct ag_look *look, struct ag_str answer);
+
 //  A promote, done or planned.
 void ag_print_plan (const struct ag_look *look, struct ag_str answer);
 void ag_print_diff (const struct ag_look *look, struct ag_str answer);

@@ -38,7 +38,11 @@ agent_row (const struct ag_look *look, ag_table_t *table, struct ag_str agent)
     cell_number (table, agent, "restarts");
     cell_number (table, agent, "events");
     cell_number (table, agent, "queue");
-    ag_table_cell (table, ag_pick_text (agent, "reason"), AG_PLAIN);
+    if (ag_pick_text (agent, "exhausted_by").n)
+        ag_table_cellf (table, "%.*s is used up",
+                        AG_STR_ARG (ag_pick_text (agent, "exhausted_by")));
+    else
+        ag_table_cell (table, ag_pick_text (agent, "reason"), AG_PLAIN);
 }
 
 //  Layers that were asked for and are not in force, with their reasons: "hello: no uid (...)".

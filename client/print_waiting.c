@@ -4,6 +4,8 @@
 #include "client/table.h"
 #include "common/json.h"
 
+#include <stdlib.h>
+
 //  What one kind of waiting things is called by, and which fields of it are shown.
 static const struct kind {
     const char *list, *id, *subject, *data, *command;
@@ -42,4 +44,44 @@ ag_print_waiting (const struct ag_look *look, struct ag_str answer)
             add_row (table, &kinds[i], item);
     ag_table_print (table);
     ag_table_destroy (&table);
+}
+
+static void
+cell_value (ag_table_t *table, struct ag_str value)
+{
+    struct ag_buf text = {0};
+    struct ag_str said = {0};
+    if (value.p && ag_kind_of (value) == AG_UINT) {
+        ag_json_write (value, AG_JSON_LINE, &text);
+        said = ag_buf_str (&text);
+    }
+    ag_table_cell (table, said, AG_PLAIN);
+    ag_buf_fini (&text);
+}
+
+void
+ag_print_budget (const struct ag_look *look, struct ag_str answer)
+{
+    struct ag_str key, used, limits = ag_pick (answer, "limits");
+    ag_table_t *table = ag_table_new (look);
+    ag_table_column (table, "WHAT", AG_COLUMN_PLAIN);
+    ag_table_column (table, "USED", AG_COLUMN_RIGHT);
+    ag_table_column (table, "LIMIT", AG_COLUMN_RIGHT);
+    for (struct ag_items items = ag_pairs_of (ag_pick (answer, "used"));
+         ag_pairs_next (&items, &key, &used);) {
+        char *name = ag_str_dup (key);
+        ag_table_row (table, NULL);
+        ag_table_cell (table, key, AG_PLAIN);
+        cell_value (table, used);
+        cell_value (table, ag_pick (limits, name));
+        free (name);
+    }
+    ag_table_row (table, NULL);
+    ag_table_cell (table, AG_LIT ("cost_usd"), AG_PLAIN);
+    ag_table_cell (table, ag_pick_text (answer, "cost_used_usd"), AG_PLAIN);
+    ag_table_cell (table, ag_pick_text (answer, "cost_limit_usd"), AG_PLAIN);
+    ag_table_print (table);
+    ag_table_destroy (&table);
+    if (ag_pick_text (answer, "exhausted_by").n)
+        printf ("stopped: %.*s is used up\n", AG_STR_ARG (ag_pick_text (answer, "exhausted_by")));
 }

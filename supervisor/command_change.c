@@ -1,7 +1,9 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/commands.h"
+#include "supervisor/budget.h"
 #include "supervisor/fleet.h"
 #include "supervisor/fork.h"
+#include "supervisor/frame.h"
 #include "supervisor/operation.h"
 #include "supervisor/promote.h"
 #include "supervisor/queue.h"
@@ -74,17 +76,6 @@ ag_command_create (struct ag_command *command, struct ag_err *err)
     return 0;
 }
 
-static int
-append (struct ag_command *command, struct ag_run *run, struct ag_str type, struct ag_str payload,
-        uint64_t *seq, struct ag_err *err)
-{
-    struct ag_draft draft = {.type = type, .payload = payload, .actor = AG_LIT ("user")};
-    if (ag_journal_append (command->house->journal, run, &draft, seq, err))
-        return -1;
-    ag_queues_touch (command->house, run->number);
-    return 0;
-}
-
 static void
 answer_event (struct ag_command *command, const struct ag_run *run, uint64_t seq)
 {
@@ -97,26 +88,24 @@ answer_event (struct ag_command *command, const struct ag_run *run, uint64_t seq
 }
 
 static int
-append_goal (struct ag_command *command, struct ag_run *run, struct ag_str text, uint64_t *seq,
-             struct ag_err *err)
+append_goal (struct ag_command *command, struct ag_run *run, const struct ag_goal *goal,
+             uint64_t *seq, struct ag_err *err)
 {
-    struct ag_buf payload = {0};
-    ag_put_map (&payload, 1);
-    ag_put_lit (&payload, "goal");
-    ag_put_text (&payload, text);
-    int rc =
-        append (command, run, ag_type_name (AG_EV_GOAL_CREATED), ag_buf_str (&payload), seq, err);
-    ag_buf_fini (&payload);
-    return rc;
+    if (ag_goal_append (command->house->journal, run, goal, seq, err))
+        return -1;
+    ag_queues_touch (command->house, run->number);
+    return 0;
 }
 
 int
 ag_command_goal (struct ag_command *command, struct ag_err *err)
 {
+    const struct ag_msg_goal *msg = &command->msg->goal;
+    struct ag_goal goal = {msg->text, msg->constraints, msg->success_criteria, msg->permissions};
     struct ag_run *run;
     uint64_t seq;
-    if (ag_run_find (command->house->journal, command->msg->goal.run, &run, err) ||
-        append_goal (command, run, command->msg->goal.text, &seq, err))
+    if (ag_run_find (command->house->journal, msg->run, &run, err) ||
+        append_goal (command, run, &goal, &seq, err))
         return -1;
     answer_event (command, run, seq);
     return 0;
@@ -249,22 +238,31 @@ give_spec (struct ag_command *command, const struct ag_run *parent, uint64_t at,
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     ag_journal_t *journal = command->house->journal;
-    struct ag_buf known = {0}, spec = {0};
+    struct ag_buf known = {0}, spec = {0}, given = {0}, budget = {0};
     uint64_t seq;
     int rc = ag_note_get (journal, parent, AG_LIT ("spec"), at, &known, &seq, err);
-    if (rc == 0 && (msg->set.p || msg->packs.p))
-        rc = ag_fail (err, AG_E_USAGE, "run %s has no packs to change", parent->id);
+    if (rc == 0 && (msg->set.p || msg->packs.p || msg->budget.p))
+        rc = ag_fail (err, AG_E_USAGE, "run %s has no packs and no budget to change", parent->id);
     if (rc <= 0) {
         ag_buf_fini (&known);
         return rc;
     }
-    rc = ag_spec_of_fork (journal, ag_buf_str (&known), msg->set, msg->packs, &spec, err);
+    struct ag_budget limits = ag_budget_of (ag_buf_str (&known));
+    rc = msg->budget.p ? ag_value_normalise (msg->budget, &given, err) : 0;
+    if (!rc)
+        rc = ag_budget_of_fork (&limits, parent, msg->budget.p ? ag_buf_str (&given) : msg->budget,
+                                &budget, err);
+    if (!rc)
+        rc = ag_spec_of_fork (journal, ag_buf_str (&known), msg->set, msg->packs,
+                              ag_buf_str (&budget), &spec, err);
     if (!rc && (msg->set.p || msg->packs.p))
         rc = ag_spec_announce (journal, fork, ag_buf_str (&spec), msg->set, err);
     if (!rc)
         ag_note_put (journal, fork, AG_LIT ("spec"), fork->head.tip, ag_buf_str (&spec));
     ag_buf_fini (&known);
     ag_buf_fini (&spec);
+    ag_buf_fini (&given);
+    ag_buf_fini (&budget);
     return rc ? -1 : 1;
 }
 
@@ -295,6 +293,7 @@ fork_one (struct ag_command *command, struct ag_run *parent, uint64_t at,
           const struct ag_birth *birth, struct ag_run **fork, struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
+    struct ag_goal goal = {.text = msg->goal};
     uint64_t seq;
     if (check_free (command->house, birth->label, err) ||
         ag_fork (command->house->journal, parent, at, birth, fork, err))
@@ -302,7 +301,7 @@ fork_one (struct ag_command *command, struct ag_run *parent, uint64_t at,
     int has_hosts = give_spec (command, parent, at, *fork, err);
     if (has_hosts < 0)
         return -1;
-    if (msg->goal.p && append_goal (command, *fork, msg->goal, &seq, err))
+    if (msg->goal.p && append_goal (command, *fork, &goal, &seq, err))
         return -1;
     return has_hosts ? give_units (command, *fork, err) : 0;
 }

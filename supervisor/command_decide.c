@@ -1,5 +1,6 @@
 //  Requests about what waits for a decision.
 //  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/budget.h"
 #include "supervisor/commands.h"
 #include "supervisor/fleet.h"
 #include "supervisor/queue.h"
@@ -129,6 +130,31 @@ ag_command_approvals (struct ag_command *command, struct ag_err *err)
     ag_put_bool (answer.out, more);
     ag_answer_end (&answer);
     return rc ? -1 : 0;
+}
+
+int
+ag_command_budget (struct ag_command *command, struct ag_err *err)
+{
+    struct ag_house *house = command->house;
+    struct ag_run *run;
+    struct ag_buf snapshot = {0};
+    if (ag_run_find (house->journal, command->msg->budget.run, &run, err))
+        return -1;
+    struct ag_budget budget = ag_queue_budget (house, run->number);
+    const char *by = ag_queue_exhausted_by (house, run->number);
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "run");
+    ag_put_lit (answer.out, run->id);
+    ag_answer_key (&answer, "exhausted_by");
+    if (by)
+        ag_put_lit (answer.out, by);
+    else
+        ag_put_null (answer.out);
+    ag_budget_snapshot (&budget, run, &snapshot);
+    ag_command_merge (&answer, ag_buf_str (&snapshot));
+    ag_answer_end (&answer);
+    ag_buf_fini (&snapshot);
+    return 0;
 }
 
 static void

@@ -132,6 +132,8 @@ put_unit (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out
     ag_put_uint (out, run ? ag_queue_length (house, unit->run) : 0);
     ag_answer_key (&map, "idle");
     ag_put_bool (out, !run || ag_queue_idle (house, unit->run));
+    ag_answer_key (&map, "exhausted_by");
+    put_text_or_null (out, run ? ag_queue_exhausted_by (house, unit->run) : NULL);
     ag_answer_key (&map, "layers");
     put_walls (unit, out);
     ag_answer_key (&map, "walls");
@@ -338,11 +340,13 @@ wait_state (struct ag_command *command, bool *done, struct ag_buf *runs, uint32_
             return -1;
         bool ended = is_ended (house, run->number);
         bool idle = ag_queue_idle (house, run->number);
-        ag_put_map (runs, 3);
+        ag_put_map (runs, 4);
         ag_put_lit (runs, "run");
         ag_put_lit (runs, run->id);
         ag_put_lit (runs, "state");
         ag_put_lit (runs, state_of (house, run->number));
+        ag_put_lit (runs, "exhausted_by");
+        put_text_or_null (runs, ag_queue_exhausted_by (house, run->number));
         ag_put_lit (runs, "approvals");
         if (put_approvals (house, run, runs, err))
             return -1;

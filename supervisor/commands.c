@@ -41,6 +41,7 @@ static const struct {
     READS (why),       READS (failures), CHANGES (fork),    READS (wait),      READS (diff),
     CHANGES (promote), CHANGES (start),  CHANGES (stop),    CHANGES (restart), READS (output),
     READS (verify),    READS (down),     READS (approvals), CHANGES (approve), CHANGES (deny),
+    READS (budget),
 };
 
 struct ag_commands *

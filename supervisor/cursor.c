@@ -17,6 +17,7 @@ enum { LOOK_EVENTS = 256 };
     N (due, self->due)                                                                             \
     N (active, self->active)                                                                       \
     N (exhausted, self->exhausted)                                                                 \
+    N (spent_limit, self->spent_limit)                                                             \
     N (open, self->is_open)                                                                        \
     N (started, self->open.started)                                                                \
     N (attempt, self->open.attempt)                                                                \
@@ -187,7 +188,7 @@ catch_up (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint
         self->due += self->open.started > 0;
         ag_queue_clear_open (self);
     }
-    self->exhausted = false;
+    self->exhausted = 0;
     struct replay replay = {journal, run, self, err, 0};
     if (ag_journal_scan (journal, run, noted, run->cut, follow, &replay, err))
         return -1;
@@ -232,6 +233,7 @@ ag_queue_load (ag_journal_t *journal, struct ag_run *run, struct ag_err *err)
     struct ag_queue *self = ag_xcalloc (1, sizeof *self);
     self->run = run->number;
     self->next = 1;
+    self->most_events = UINT64_MAX;
     if (load_hosts (journal, run, self, err) ||
         (self->host_count && load_cursor (journal, run, self, err))) {
         ag_queue_free (self);
@@ -264,9 +266,13 @@ look_at (void *arg, const struct ag_event *event)
 {
     struct look *look = arg;
     struct ag_queue *queue = look->replay.queue;
+    bool queued = !(event->flags & AG_QUIESCENT) && ag_type_rule (event->type).queued;
+    queue->spent = queued && look->replay.run->head.used[AG_USED_EVENTS] >= queue->most_events;
+    if (queue->spent)
+        return false;
     queue->next = event->seq + 1;
     queue->changed = true;
-    if (!(event->flags & AG_QUIESCENT) && ag_type_rule (event->type).queued) {
+    if (queued) {
         queue->active = true;
         ag_run_touch (look->replay.journal, look->replay.run);
         look->replay.run->head.used[AG_USED_EVENTS]++;
@@ -311,6 +317,7 @@ ag_queue_clear_open (struct ag_queue *self)
     ag_buf_fini (&self->open.behavior);
     ag_buf_fini (&self->open.relation);
     ag_buf_fini (&self->open.reads);
+    ag_buf_fini (&self->open.frame);
     ag_buf_fini (&self->open.pending.tool);
     ag_buf_fini (&self->open.pending.args);
     ag_buf_fini (&self->open.denied);
@@ -369,16 +376,4 @@ ag_queue_note_host (ag_journal_t *journal, struct ag_run *run, struct ag_queue *
     ag_buf_add_str (kept, behaviors);
     self->hosts[host].seq = seq;
     return 0;
-}
-
-void
-ag_queue_usage (const struct ag_run *run, struct ag_buf *out)
-{
-    ag_put_map (out, 3);
-    ag_put_lit (out, "events");
-    ag_put_uint (out, run->head.used[AG_USED_EVENTS]);
-    ag_put_lit (out, "behavior_calls");
-    ag_put_uint (out, run->head.used[AG_USED_CALLS]);
-    ag_put_lit (out, "tool_calls");
-    ag_put_uint (out, run->head.used[AG_USED_TOOLS]);
 }

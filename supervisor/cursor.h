@@ -19,12 +19,15 @@ struct ag_due {
 
 struct ag_queue {
     uint64_t run;
-    uint64_t next;  //  event in hand, or the next one to look at
-    bool in_hand;   //  its behaviours are in the list, `due` is the next of them
-    bool active;    //  something was looked at since the last runtime.idle
-    bool exhausted; //  a budget is used up
-    bool changed;   //  since it was saved
-    bool touched;   //  there may be something to do
+    uint64_t next;        //  event in hand, or the next one to look at
+    bool in_hand;         //  its behaviours are in the list, `due` is the next of them
+    bool active;          //  something was looked at since the last runtime.idle
+    uint32_t exhausted;   //  a budget is used up: 1 + its dimension
+    uint64_t spent_limit; //  what the limit of that was; the run goes on when it is raised
+    uint64_t most_events; //  that may be dispatched; not stored
+    bool spent;           //  no event was looked at because of that; not stored
+    bool changed;         //  since it was saved
+    bool touched;         //  there may be something to do
     uint32_t due, count;
     struct ag_due *list;
     struct ag_buf left_out; //  texts: behaviours with more to do for an event than is handed out,
@@ -59,6 +62,4 @@ void ag_queue_next_event (struct ag_queue *self);
 int ag_queue_note_host (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
                         uint32_t host, struct ag_str behaviors, struct ag_str tools,
                         struct ag_err *err);
-//  What a run has used, as a map.
-void ag_queue_usage (const struct ag_run *run, struct ag_buf *out);
 #endif

@@ -227,15 +227,36 @@ a_fork_of_a_run_with_a_spent_budget_has_its_own (void **state)
     struct ag_birth birth = {.kind = AG_FORK};
     append (core, run, "runtime.budget_exhausted", "{}", 0);
     struct ag_queue *queue = load (core, run);
-    queue->exhausted = true;
+    queue->exhausted = 1;
     ag_queue_save (core->journal, run, queue);
     ag_queue_free (queue);
     must (core, ag_fork (core->journal, run, run->head.tip, &birth, &fork, &core->err));
     queue = load (core, fork);
-    assert_false (queue->exhausted);
+    assert_int_equal (queue->exhausted, 0);
     ag_queue_free (queue);
     queue = load (core, run);
-    assert_true (queue->exhausted);
+    assert_int_equal (queue->exhausted, 1);
+    ag_queue_free (queue);
+}
+
+static void
+no_more_events_are_looked_at_than_the_budget_allows (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with_host (core);
+    append (core, run, "nobodys", "{}", 0);
+    uint64_t second = append (core, run, "job", "{}", 0);
+    struct ag_queue *queue = load (core, run);
+    queue->most_events = 1;
+    must (core, ag_queue_look (core->journal, run, queue, &core->err) < 0);
+    assert_true (queue->spent);
+    assert_false (queue->in_hand);
+    assert_int_equal (queue->next, second);
+    assert_int_equal (run->head.used[AG_USED_EVENTS], 1);
+    queue->most_events = 2;
+    assert_true (look (core, run, queue));
+    assert_false (queue->spent);
+    assert_int_equal (run->head.used[AG_USED_EVENTS], 2);
     ag_queue_free (queue);
 }
 
@@ -329,6 +350,7 @@ main (void)
         core_test (a_fork_stands_where_its_parent_stood_at_the_cut),
         core_test (a_fork_runs_what_its_parent_had_not_handed_out_at_the_cut),
         core_test (a_fork_of_a_run_with_a_spent_budget_has_its_own),
+        core_test (no_more_events_are_looked_at_than_the_budget_allows),
         core_test (the_same_registration_again_is_not_news),
         core_test (a_new_registration_is_valid_for_later_events_only),
         core_test (a_behaviour_beyond_what_one_event_may_cause_is_left_out_and_named),

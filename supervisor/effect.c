@@ -1,7 +1,9 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/effect.h"
 #include "common/answer.h"
+#include "common/units.h"
 #include "supervisor/blob.h"
+#include "supervisor/budget.h"
 #include "supervisor/invocation.h"
 #include "supervisor/record.h"
 
@@ -16,7 +18,8 @@ struct call {
     struct ag_str behavior, tool, args;
     const uint8_t *content;
     uint32_t ordinal;
-    bool idempotent, hit;
+    bool idempotent, hit, model;
+    uint64_t cost; //  millionths: estimated, then what it was
 };
 
 static struct ag_str
@@ -77,7 +80,7 @@ static int
 append (const struct call *call, enum ag_type type, struct ag_buf *payload, uint64_t cause,
         uint64_t *seq, struct ag_err *err)
 {
-    return ag_journal_tell (call->house->journal, call->run, type, cause, payload, seq, err);
+    return ag_invocation_tell (call->house, call->invocation, type, cause, payload, seq, err);
 }
 
 static int
@@ -111,8 +114,10 @@ append_responded (const struct call *call, struct ag_str output, struct ag_str e
         ag_put_null (&payload);
     ag_put_lit (&payload, "latency_seconds");
     ag_put_float (&payload, seconds);
+    char cost[AG_USD_TEXT];
+    ag_usd_text (call->hit ? 0 : call->cost, cost);
     ag_put_lit (&payload, "cost_usd");
-    ag_put_lit (&payload, "0");
+    ag_put_lit (&payload, cost);
     return append (call, AG_EV_TOOL_RESPONDED, &payload, cause, seq, err);
 }
 
@@ -220,7 +225,7 @@ record (const struct call *call, const uint8_t place[AG_HASH], struct ag_str out
     if (!error.p)
         ag_effect_put (journal, call->run->number, call->content, seq);
     ag_run_touch (journal, call->run);
-    call->run->head.used[AG_USED_TOOLS]++;
+    call->run->head.used[call->model ? AG_USED_MODELS : AG_USED_TOOLS]++;
     return 0;
 }
 
@@ -263,11 +268,30 @@ go (const struct call *call, const uint8_t place[AG_HASH], struct ag_buf *answer
     memcpy (pending->content, call->content, AG_HASH);
     memcpy (pending->place, place, AG_HASH);
     pending->idempotent = call->idempotent;
+    pending->model = call->model;
+    pending->reserved = call->cost;
+    if (call->cost) {
+        ag_run_touch (call->house->journal, call->run);
+        call->run->head.used[AG_USED_COST] += call->cost;
+    }
     pending->since_ms = ag_now_ms();
     pending->open = true;
     struct ag_answer made = ag_answer_begin (answer, "go", (struct ag_str){0});
     ag_answer_end (&made);
     return 0;
+}
+
+//  The budget does not reach for it: refused before anything is done.
+static bool
+is_beyond (const struct call *call, uint32_t dimension, uint64_t more, struct ag_buf *answer)
+{
+    struct ag_budget budget = ag_queue_budget (call->house, call->run->number);
+    char message[120];
+    if (!ag_budget_crosses (&budget, call->run, dimension, more))
+        return false;
+    snprintf (message, sizeof message, "%s of the run is used up", ag_budget_name (dimension));
+    refuse (answer, ag_budget_reason (dimension), message);
+    return true;
 }
 
 static int
@@ -278,6 +302,8 @@ ask (struct call *call, struct ag_buf *answer, struct ag_err *err)
     int rc = from_own_record (call, place, answer, err);
     if (rc)
         return rc < 0 ? -1 : 0;
+    if (is_beyond (call, call->model ? AG_USED_MODELS : AG_USED_TOOLS, 1, answer))
+        return 0;
     bool fork = call->run->parent != 0;
     if (fork && call->run->effects != AG_EFFECTS_LIVE) {
         rc = from_ancestors (call, place, answer, err);
@@ -289,7 +315,18 @@ ask (struct call *call, struct ag_buf *answer, struct ag_err *err)
             return 0;
         }
     }
-    return go (call, place, answer, err);
+    return is_beyond (call, AG_USED_COST, call->cost, answer) ? 0 : go (call, place, answer, err);
+}
+
+//  Dollars as a worker writes them; p NULL: otherwise.
+static int
+read_cost (struct ag_str text, uint64_t otherwise, uint64_t *micros, struct ag_err *err)
+{
+    *micros = otherwise;
+    if (!text.p || !ag_usd_read (text, micros))
+        return 0;
+    return ag_fail (err, AG_E_BAD_MESSAGE,
+                    "a cost is dollars as text, such as \"0.0125\", not `%.*s`", AG_STR_ARG (text));
 }
 
 //  Its policy forbids it: refused before anything is done, and the invocation can only fail.
@@ -318,11 +355,14 @@ ag_effect_ask (struct ag_house *house, struct ag_invocation *self,
                         .tool = effect->tool,
                         .content = content,
                         .ordinal = self->effects++,
-                        .idempotent = effect->idempotent};
+                        .idempotent = effect->idempotent,
+                        .model = effect->model};
     ag_map_text (ag_buf_str (&self->behavior), "name", &call.behavior);
     if (is_forbidden (&call, answer))
         return 0;
     int rc = ag_run_get (house->journal, self->run, &call.run, err);
+    if (!rc)
+        rc = read_cost (effect->estimate_usd, 0, &call.cost, err);
     if (!rc)
         rc = ag_value_normalise (effect->args, &args, err);
     if (!rc) {
@@ -346,9 +386,12 @@ ag_effect_outcome (struct ag_house *house, struct ag_invocation *self,
                         .args = ag_buf_str (&pending->args),
                         .content = pending->content,
                         .ordinal = self->effects - 1,
-                        .idempotent = pending->idempotent};
+                        .idempotent = pending->idempotent,
+                        .model = pending->model};
     ag_map_text (ag_buf_str (&self->behavior), "name", &call.behavior);
     int rc = ag_run_get (house->journal, self->run, &call.run, err);
+    if (!rc)
+        rc = read_cost (outcome->cost_usd, pending->reserved, &call.cost, err);
     if (!rc && outcome->error.p)
         rc = ag_value_normalise (outcome->error, &error, err);
     else if (!rc)
@@ -360,6 +403,7 @@ ag_effect_outcome (struct ag_house *house, struct ag_invocation *self,
         rc = record (&call, pending->place, ag_buf_str (&output), error_value, seconds,
                      pending->requested, err);
     if (!rc) {
+        call.run->head.used[AG_USED_COST] += call.cost - pending->reserved;
         pending->open = false;
         rc = answer_with (house->journal, "ok", ag_buf_str (&output), error_value, answer, err);
     }

@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/invocation.h"
 #include "common/answer.h"
+#include "supervisor/budget.h"
 #include "supervisor/cursor.h"
 #include "supervisor/fleet.h"
 #include "supervisor/invoke.h"
@@ -16,17 +17,28 @@ name_of (const struct ag_invocation *self)
     return name;
 }
 
-//  Append an event of the house about the invocation, caused by the trigger; ends the payload.
+int
+ag_invocation_tell (struct ag_house *house, const struct ag_invocation *self, enum ag_type type,
+                    uint64_t cause, struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
+{
+    struct ag_run *run;
+    struct ag_draft draft = {.type = ag_type_name (type),
+                             .payload = ag_buf_str (payload),
+                             .actor = AG_LIT ("runtime"),
+                             .frame = ag_buf_str (&self->frame),
+                             .cause = cause};
+    int rc = ag_run_get (house->journal, self->run, &run, err) ||
+             ag_journal_append (house->journal, run, &draft, seq, err);
+    ag_buf_fini (payload);
+    return rc ? -1 : 0;
+}
+
+//  Caused by the trigger.
 static int
 append (struct ag_house *house, const struct ag_invocation *self, enum ag_type type,
         struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
 {
-    struct ag_run *run;
-    if (ag_run_get (house->journal, self->run, &run, err)) {
-        ag_buf_fini (payload);
-        return -1;
-    }
-    return ag_journal_tell (house->journal, run, type, self->event, payload, seq, err);
+    return ag_invocation_tell (house, self, type, self->event, payload, seq, err);
 }
 
 //  {behavior, event_id, …} with more fields to come; the caller closes it with its count.
@@ -79,12 +91,17 @@ ag_invocation_begin (struct ag_house *house, struct ag_invocation *self, struct 
     int rc = ag_run_get (house->journal, self->run, &run, err);
     if (!rc)
         rc = ag_journal_read (house->journal, run, self->event, &hold, &event, err);
-    if (!rc)
+    if (!rc) {
+        ag_buf_clear (&self->frame);
+        if (event.frame.p)
+            ag_buf_add_str (&self->frame, event.frame);
         rc = append_started (house, self, &event, err);
+    }
     if (!rc) {
         ag_run_touch (house->journal, run);
         run->head.used[AG_USED_CALLS]++;
         self->at = self->started;
+        self->since_us = ag_queue_clock_us();
         rc = ag_invoke_write (house->journal, run, self, &event, answer, err);
     }
     ag_buf_fini (&hold);
@@ -159,17 +176,23 @@ append_reads (struct ag_house *house, const struct ag_invocation *self, struct a
     return append (house, self, AG_EV_CONTEXT_READ, &payload, &seq, err);
 }
 
-//  AG_E_BUDGET when what was just appended crosses the run's net of events.
+//  AG_E_BUDGET when what was just done crosses a limit of the run; self->over says which.
 static int
-check_budget (struct ag_house *house, struct ag_run *run, const struct ag_invocation *self,
-              struct ag_err *err)
+check_budget (struct ag_house *house, struct ag_run *run, struct ag_invocation *self,
+              const struct ag_applied *applied, struct ag_err *err)
 {
-    struct ag_unit *unit = ag_fleet_unit (house, run->number, self->host);
-    uint64_t most = unit ? ag_unit_net (unit, "events") : 0;
-    if (!most || run->head.tip - run->cut <= most)
+    struct ag_budget budget = ag_queue_budget (house, run->number);
+    ag_run_touch (house->journal, run);
+    run->head.used[AG_USED_PATCHES] += applied->patches;
+    if (ag_budget_crosses (&budget, run, AG_NET_EVENTS, 0))
+        self->over = AG_NET_EVENTS;
+    else if (applied->patches && ag_budget_crosses (&budget, run, AG_USED_PATCHES, 0))
+        self->over = AG_USED_PATCHES;
+    else
         return 0;
-    return ag_fail (err, AG_E_BUDGET, "the run may append %llu events and this would make %llu",
-                    (unsigned long long)most, (unsigned long long)(run->head.tip - run->cut));
+    return ag_fail (err, AG_E_BUDGET, "%s of the run is %llu and this would make %llu",
+                    ag_budget_name (self->over), (unsigned long long)budget.limits[self->over],
+                    (unsigned long long)ag_budget_used (run, self->over));
 }
 
 struct ag_policy
@@ -187,6 +210,7 @@ commit (struct ag_house *house, struct ag_run *run, struct ag_invocation *self, 
 {
     struct ag_policy policy = ag_invocation_policy (house, self);
     struct ag_author author = {.actor = name_of (self),
+                               .frame = ag_buf_str (&self->frame),
                                .cause = self->event,
                                .read_at = self->at,
                                .mint = &self->mint,
@@ -198,7 +222,7 @@ commit (struct ag_house *house, struct ag_run *run, struct ag_invocation *self, 
     if (!rc)
         rc = append_completed (house, self, applied, err);
     if (!rc)
-        rc = check_budget (house, run, self, err);
+        rc = check_budget (house, run, self, applied, err);
     if (rc)
         ag_journal_rollback (house->journal, &mark);
     return rc;
@@ -226,23 +250,14 @@ static int
 exhausted (struct ag_house *house, struct ag_invocation *self, const struct ag_err *why,
            struct ag_err *err)
 {
-    struct ag_run *run;
-    struct ag_buf payload = {0};
     uint64_t number = self->run;
+    uint32_t over = self->over;
     struct failure failure = {.type = AG_LIT ("BudgetExhausted"),
                               .message = ag_str (why->text),
-                              .reason = AG_LIT ("budget.events_exhausted")};
-    if (ag_run_get (house->journal, number, &run, err) || close_failed (house, self, &failure, err))
-        return -1;
-    ag_put_map (&payload, 2);
-    ag_put_lit (&payload, "exhausted_by");
-    ag_put_lit (&payload, "net.events");
-    ag_put_lit (&payload, "snapshot");
-    ag_queue_usage (run, &payload);
-    int rc = ag_journal_tell (house->journal, run, AG_EV_RUNTIME_BUDGET_EXHAUSTED, 0, &payload,
-                              NULL, err);
-    ag_queue_exhaust (house, number);
-    return rc;
+                              .reason = ag_str (ag_budget_reason (over))};
+    return close_failed (house, self, &failure, err) || ag_queue_exhaust (house, number, over, err)
+               ? -1
+               : 0;
 }
 
 //  The operations were refused: the invocation failed, the worker goes on.

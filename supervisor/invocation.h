@@ -22,6 +22,11 @@ int ag_invocation_fail (struct ag_house *house, struct ag_invocation *invocation
 int ag_invocation_get (struct ag_house *house, struct ag_invocation *invocation,
                        const struct ag_msg_get *get, struct ag_buf *answer, struct ag_err *err);
 
+//  Append an event of the house about it, in its frame. Ends the payload, also on failure.
+int ag_invocation_tell (struct ag_house *house, const struct ag_invocation *invocation,
+                        enum ag_type type, uint64_t cause, struct ag_buf *payload, uint64_t *seq,
+                        struct ag_err *err);
+
 //  What its behaviour may do, by the spec of its run.
 struct ag_policy ag_invocation_policy (struct ag_house *house,
                                        const struct ag_invocation *invocation);

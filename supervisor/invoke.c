@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/invoke.h"
 #include "common/answer.h"
+#include "supervisor/frame.h"
 #include "supervisor/ids.h"
 #include "supervisor/match.h"
 #include "supervisor/reads.h"
@@ -168,10 +169,8 @@ write_all (struct ag_run *run, const struct ag_invocation *self, const struct ag
     ag_answer_key (&answer, "event");
     ag_event_write (event, run->id, run->label, out);
     ag_answer_key (&answer, "frame");
-    if (event->frame.p)
-        ag_put_text (out, event->frame);
-    else
-        ag_put_null (out);
+    if (ag_frame_write (shown->journal, run, event->frame, out, shown->err))
+        return -1;
     if (put_relation (self, shown, &answer))
         return -1;
     ag_answer_key (&answer, "view");

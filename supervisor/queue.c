@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/queue.h"
 #include "common/log.h"
+#include "supervisor/budget.h"
 #include "supervisor/cursor.h"
 #include "supervisor/due.h"
 #include "supervisor/fleet.h"
@@ -10,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     PUMP_STEPS = 512, //  events looked at in one turn of one run
@@ -138,6 +140,28 @@ ag_queue_registered (struct ag_house *house, uint64_t run, uint32_t host)
     return queue && host < queue->host_count && queue->hosts[host].seq > 0;
 }
 
+int64_t
+ag_queue_clock_us (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+//  The open invocation is in nobody's hand any more: how long it was is used.
+static void
+count_time (struct ag_house *house, struct ag_queue *queue)
+{
+    struct ag_err err;
+    struct ag_run *run;
+    struct ag_invocation *open = &queue->open;
+    if (open->since_us && !ag_run_get (house->journal, queue->run, &run, &err)) {
+        ag_run_touch (house->journal, run);
+        run->head.used[AG_USED_US] += (uint64_t)(ag_queue_clock_us() - open->since_us);
+    }
+    open->since_us = 0;
+}
+
 void
 ag_queue_close (struct ag_house *house, uint64_t run)
 {
@@ -146,6 +170,7 @@ ag_queue_close (struct ag_house *house, uint64_t run)
         return;
     if (queue->open.timer)
         ag_loop_cancel (house->daemon->loop, queue->open.timer);
+    count_time (house, queue);
     ag_queue_clear_open (queue);
     queue->due++;
     queue->changed = queue->touched = true;
@@ -160,6 +185,7 @@ ag_queue_again (struct ag_house *house, uint64_t run)
     struct ag_invocation *open = &queue->open;
     if (open->timer)
         ag_loop_cancel (house->daemon->loop, open->timer);
+    count_time (house, queue);
     open->timer = 0;
     open->session = NULL;
     open->attempt++;
@@ -170,12 +196,59 @@ ag_queue_again (struct ag_house *house, uint64_t run)
     queue->changed = queue->touched = true;
 }
 
-void
-ag_queue_exhaust (struct ag_house *house, uint64_t run)
+struct ag_budget
+ag_queue_budget (struct ag_house *house, uint64_t run)
+{
+    struct ag_unit *unit = ag_fleet_unit (house, run, 0);
+    return ag_budget_of (unit ? ag_buf_str (&unit->spec) : AG_LIT ("\x80"));
+}
+
+static int
+append_snapshot (struct ag_house *house, struct ag_run *run, enum ag_type type,
+                 const char *exhausted_by, uint64_t *seq, struct ag_err *err)
+{
+    struct ag_budget budget = ag_queue_budget (house, run->number);
+    struct ag_buf payload = {0};
+    ag_put_map (&payload, exhausted_by ? 2 : 1);
+    if (exhausted_by) {
+        ag_put_lit (&payload, "exhausted_by");
+        ag_put_lit (&payload, exhausted_by);
+    }
+    ag_put_lit (&payload, "snapshot");
+    ag_budget_snapshot (&budget, run, &payload);
+    return ag_journal_tell (house->journal, run, type, 0, &payload, seq, err);
+}
+
+static int
+exhaust (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, uint32_t dimension,
+         struct ag_err *err)
+{
+    uint64_t seq;
+    queue->exhausted = 1 + dimension;
+    queue->spent_limit = ag_queue_budget (house, run->number).limits[dimension];
+    queue->changed = true;
+    return append_snapshot (house, run, AG_EV_RUNTIME_BUDGET_EXHAUSTED, ag_budget_name (dimension),
+                            &seq, err);
+}
+
+int
+ag_queue_exhaust (struct ag_house *house, uint64_t number, uint32_t dimension, struct ag_err *err)
+{
+    struct ag_queue *queue = queue_of (house, number);
+    struct ag_run *run;
+    if (!queue)
+        return 0;
+    return ag_run_get (house->journal, number, &run, err) ||
+                   exhaust (house, queue, run, dimension, err)
+               ? -1
+               : 0;
+}
+
+const char *
+ag_queue_exhausted_by (struct ag_house *house, uint64_t run)
 {
     struct ag_queue *queue = queue_of (house, run);
-    if (queue)
-        queue->exhausted = queue->changed = true;
+    return queue && queue->exhausted ? ag_budget_name (queue->exhausted - 1) : NULL;
 }
 
 int
@@ -225,12 +298,8 @@ idle (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct
 {
     if (!queue->active)
         return 0;
-    struct ag_buf payload = {0};
-    ag_put_map (&payload, 1);
-    ag_put_lit (&payload, "snapshot");
-    ag_queue_usage (run, &payload);
     uint64_t seq;
-    if (ag_journal_tell (house->journal, run, AG_EV_RUNTIME_IDLE, 0, &payload, &seq, err))
+    if (append_snapshot (house, run, AG_EV_RUNTIME_IDLE, NULL, &seq, err))
         return -1;
     queue->active = false;
     queue->next = seq + 1;
@@ -267,39 +336,78 @@ tell_left_out (struct ag_house *house, struct ag_queue *queue, struct ag_run *ru
     return rc;
 }
 
-//  A run whose events were used up goes on when its net was raised, and in a fork, which counts its own.
+//  What is used up stays so until its limit is raised; in a fork, which counts its own, nothing is.
 static bool
-is_exhausted (struct ag_house *house, struct ag_queue *queue, const struct ag_run *run)
+is_exhausted (struct ag_queue *queue, const struct ag_budget *budget)
 {
-    for (uint32_t host = 0; queue->exhausted && host < queue->host_count; host++) {
-        struct ag_unit *unit = ag_fleet_unit (house, queue->run, host);
-        uint64_t most = unit ? ag_unit_net (unit, "events") : 1;
-        if (most && run->head.tip - run->cut >= most)
-            return true;
-    }
-    queue->changed = queue->changed || queue->exhausted;
-    return queue->exhausted = false;
+    if (!queue->exhausted || budget->limits[queue->exhausted - 1] <= queue->spent_limit)
+        return queue->exhausted;
+    queue->exhausted = 0;
+    queue->changed = true;
+    return false;
+}
+
+//  The next events; 0 also when the budget of events ends before them.
+static int
+look (struct ag_house *house, struct ag_queue *queue, struct ag_run *run,
+      const struct ag_budget *budget, struct ag_err *err)
+{
+    queue->most_events = budget->limits[AG_USED_EVENTS];
+    int found = ag_queue_look (house->journal, run, queue, err);
+    if (found < 0 || !queue->spent)
+        return found;
+    return exhaust (house, queue, run, AG_USED_EVENTS, err);
+}
+
+//  Is the trigger at the end of too long a chain of causes? 1, 0, -1. Its depth is counted.
+static int
+is_too_deep (struct ag_house *house, const struct ag_queue *queue, struct ag_run *run,
+             const struct ag_budget *budget, struct ag_err *err)
+{
+    uint64_t most = budget->limits[AG_USED_DEPTH], depth, *used = &run->head.used[AG_USED_DEPTH];
+    if (most == AG_UNLIMITED)
+        return 0;
+    if (ag_budget_depth (house->journal, run, queue->next, most, &depth, err))
+        return -1;
+    if (depth > most)
+        return 1;
+    ag_run_touch (house->journal, run);
+    *used = depth > *used ? depth : *used;
+    return 0;
+}
+
+//  The next due behaviour becomes the open invocation, as far as the budget goes.
+static int
+open_due (struct ag_house *house, struct ag_queue *queue, struct ag_run *run,
+          const struct ag_budget *budget, struct ag_err *err)
+{
+    uint32_t dimension;
+    if (ag_budget_is_spent (budget, run, &dimension))
+        return exhaust (house, queue, run, dimension, err);
+    int deep = is_too_deep (house, queue, run, budget, err);
+    if (deep)
+        return deep < 0 ? -1 : exhaust (house, queue, run, AG_USED_DEPTH, err);
+    ag_queue_open_due (run, queue);
+    return 1;
 }
 
 //  One step: 1 when there may be another, 0 when it waits for somebody or is done.
 static int
-step (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct ag_err *err)
+step (struct ag_house *house, struct ag_queue *queue, struct ag_run *run,
+      const struct ag_budget *budget, struct ag_err *err)
 {
-    if (is_exhausted (house, queue, run))
+    if (is_exhausted (queue, budget))
         return 0;
     if (queue->is_open)
         return hand_out (house, queue, err);
     if (!queue->in_hand) {
-        int found =
-            queue->next > run->head.tip ? 0 : ag_queue_look (house->journal, run, queue, err);
+        int found = queue->next > run->head.tip ? 0 : look (house, queue, run, budget, err);
         if (found >= 0 && tell_left_out (house, queue, run, err))
             return -1;
-        return found ? found : idle (house, queue, run, err);
+        return found || queue->exhausted ? found : idle (house, queue, run, err);
     }
-    if (queue->due < queue->count) {
-        ag_queue_open_due (run, queue);
-        return 1;
-    }
+    if (queue->due < queue->count)
+        return open_due (house, queue, run, budget, err);
     ag_queue_next_event (queue);
     return 1;
 }
@@ -312,9 +420,10 @@ pump (struct ag_house *house, struct ag_queue *queue, struct ag_err *err)
         return -1;
     if (!all_registered (house, queue))
         return 0;
+    struct ag_budget budget = ag_queue_budget (house, queue->run);
     int more = 1;
     for (int i = 0; i < PUMP_STEPS && more > 0; i++)
-        more = step (house, queue, run, err);
+        more = step (house, queue, run, &budget, err);
     queue->touched = more > 0;
     if (more >= 0 && queue->changed)
         ag_queue_save (house->journal, run, queue);

@@ -16,7 +16,8 @@ enum { AG_HOST_TEXT = 32, AG_CONTENTIONS = 5 };
 
 //  An effect that was answered with go and has no outcome yet.
 struct ag_pending {
-    bool open, idempotent;
+    bool open, idempotent, model;
+    uint64_t reserved; //  of its cost, counted as used until the outcome says
     struct ag_buf tool, args;
     uint8_t content[AG_HASH], place[AG_HASH]; //  keys of the record
     uint64_t requested; //  sequence of tool.requested; 0: written with the outcome
@@ -30,6 +31,7 @@ struct ag_invocation {
     uint32_t host, attempt, deaths, contentions;
     struct ag_buf behavior; //  its element of the registration
     struct ag_buf relation; //  id, of a relation behaviour
+    struct ag_buf frame;    //  id of its frame; empty: none
     struct ag_mint mint;
     struct ag_session *session; //  NULL: nobody has it now
     uint32_t effects;           //  ordinal of the next one
@@ -38,6 +40,8 @@ struct ag_invocation {
     struct ag_pending pending;
     bool diverged;        //  it asked for something else than before: it can only fail
     struct ag_buf denied; //  what its policy said no to: it can only fail; empty: nothing
+    uint32_t over;        //  dimension of the budget that its commit would have crossed
+    int64_t since_us;     //  handed out at; 0: not now
     uint64_t timer;       //  of the wall clock; 0: none
 };
 
@@ -65,11 +69,19 @@ int ag_queue_register (struct ag_house *house, uint64_t run, uint32_t host, stru
                        struct ag_str tools, struct ag_err *err);
 bool ag_queue_registered (struct ag_house *house, uint64_t run, uint32_t host);
 
+//  A clock that never goes back, for what an invocation takes.
+int64_t ag_queue_clock_us (void);
 //  How the open invocation ended: it is closed and the queue stands after it. Appends nothing itself.
 void ag_queue_close (struct ag_house *house, uint64_t run);
 //  It is to be handed out again: a death (counted unless the house caused it) or contention.
 void ag_queue_again (struct ag_house *house, uint64_t run);
 
-//  The run's budget is used up: nothing is handed out any more.
-void ag_queue_exhaust (struct ag_house *house, uint64_t run);
+//  A dimension of the run's budget is used up: runtime.budget_exhausted is appended and nothing is handed out until
+//  its limit is raised.
+int ag_queue_exhaust (struct ag_house *house, uint64_t run, uint32_t dimension, struct ag_err *err);
+//  By what, as the configuration names it; NULL: it is not.
+const char *ag_queue_exhausted_by (struct ag_house *house, uint64_t run);
+//  What a run may use up, by the spec of its first host.
+struct ag_budget;
+struct ag_budget ag_queue_budget (struct ag_house *house, uint64_t run);
 #endif

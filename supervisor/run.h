@@ -23,8 +23,8 @@ enum ag_use {
     AG_USED_MODELS,
     AG_USED_COST,    //  millionths of a dollar
     AG_USED_PATCHES, //  applied
-    AG_USED_DEPTH,   //  of the deepest trigger: 1 for an event that nothing caused
-    AG_USED_MS,      //  in invocations
+    AG_USED_DEPTH, //  of the deepest trigger, where that is limited: 1 for an event that nothing caused
+    AG_USED_US, //  microseconds in invocations
     AG_USES
 };
 

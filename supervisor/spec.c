@@ -163,7 +163,7 @@ ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent
 //  one of its name.
 struct change {
     ag_journal_t *journal;
-    struct ag_str set, packs;
+    struct ag_str set, packs, budget;
     uint32_t used; //  tables of set that met a pack
     bool taken;    //  there was a host for packs
     struct ag_err *err;
@@ -236,6 +236,8 @@ put_changed (struct change *change, struct ag_str parent, struct ag_buf *out)
     for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
         ag_put_text (out, key.s);
         struct ag_cursor hosts = ag_cursor (value);
+        if (ag_str_is (key.s, "budget"))
+            value = change->budget;
         if (!ag_str_is (key.s, "hosts") || ag_next (&hosts, &list)) {
             ag_put_value (out, value);
             continue;
@@ -284,11 +286,11 @@ read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
 
 int
 ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
-                 struct ag_str packs, struct ag_buf *out, struct ag_err *err)
+                 struct ag_str packs, struct ag_str budget, struct ag_buf *out, struct ag_err *err)
 {
     struct ag_buf raw = {0}, normal = {0}, fresh = {0};
     struct ag_head tables = {0};
-    struct change change = {.journal = journal, .err = err};
+    struct change change = {.journal = journal, .budget = budget, .err = err};
     int rc = set.p ? ag_value_normalise (set, &normal, err) : 0;
     change.set = set.p ? ag_buf_str (&normal) : set;
     if (!rc && packs.p) {

@@ -19,8 +19,10 @@ int ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str a
 //  Append the spec of a fork: the parent's with settings of packs changed ({PACK: {KEY: value}}; p NULL:
 //  none) and packs added or replaced ([{name, files: [{path, bytes}]}]; p NULL: none). AG_E_NOT_FOUND for
 //  a pack or key that the parent does not have.
+//  Budget: what the fork may use up, in place of the parent's.
 int ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
-                     struct ag_str packs, struct ag_buf *out, struct ag_err *err);
+                     struct ag_str packs, struct ag_str budget, struct ag_buf *out,
+                     struct ag_err *err);
 
 //  Append pack.loaded for each pack of a spec (or, of a fork, pack.settings_overridden for what was set).
 int ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec,

@@ -102,6 +102,7 @@ static void
 a_proposal_says_the_version_that_was_seen_and_may_be_decided_under_its_name (void **state)
 {
     static const char body[] =
+        "assert (ctx.frame == false)\n"
         "assert (not pcall (graph.propose, 'task#1', {}, { evidence = { a = 1 } }))\n"
         "local p = graph.propose ('task#1', { n = 2 }, { rationale = 'r', "
         "evidence = ag.list { 'x' } })\n"

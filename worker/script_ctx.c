@@ -323,5 +323,11 @@ ag_push_ctx (lua_State *L)
         lua_newtable (L);
     }
     lua_setfield (L, -2, "view");
-    ag_make_strict (L, "ctx", "settings, now, view, random, call, log, read, list");
+    push_field (L, ag_act (L)->invoke, "frame");
+    if (!lua_istable (L, -1)) {
+        lua_pop (L, 1);
+        lua_pushboolean (L, 0);
+    }
+    lua_setfield (L, -2, "frame");
+    ag_make_strict (L, "ctx", "settings, now, view, frame, random, call, log, read, list");
 }

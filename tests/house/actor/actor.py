@@ -2,7 +2,7 @@
 """actor - a worker that does what the event in hand says, so that a test reads in one place.
 
 argv: the behaviours to register, as JSON. The event's payload may hold `steps`, a list of lists:
-["ops", OPERATION...], ["effect", TOOL, ARGS, IDEMPOTENT], ["kill", ATTEMPT...], ["raise", TEXT], ["exit", STATUS],
+["ops", OPERATION...], ["effect", TOOL, ARGS, IDEMPOTENT, FIELDS OF OUTCOME, FIELDS OF EFFECT], ["kill", ATTEMPT...], ["raise", TEXT], ["exit", STATUS],
 ["fail", ERROR], ["sleep", SECONDS], ["get", FIELDS], ["send", FIELDS], ["bytes", HEX], ["hello"], ["huge", MIB],
 ["give", SIZE...] (an effect whose output is texts of these sizes, or fails with what the house said to that).
 SPDX-License-Identifier: Apache-2.0
@@ -36,11 +36,11 @@ class Failed(Exception):
     """The invocation was given up."""
 
 
-def effect(job, ops, tool, args, idempotent=True):
-    call = ask("effect", tool=tool, args=args, idempotent=idempotent)
+def effect(job, ops, tool, args, idempotent=True, outcome=None, fields=None):
+    call = ask("effect", tool=tool, args=args, idempotent=idempotent, **(fields or {}))
     if call["do"] == "go":
         print(f"did {tool} {json.dumps(args, sort_keys=True)}", flush=True)
-        call = ask("outcome", output={"attempt": job["attempt"]})
+        call = ask("outcome", output={"attempt": job["attempt"]}, **(outcome or {}))
     ops.append({"op": "add_object", "type": "answer", "data": {
         "do": call["do"], "tool": tool, **(call["output"] if "output" in call else {"code": call.get("code")})}})
 
