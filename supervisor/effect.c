@@ -315,7 +315,8 @@ ask (struct call *call, struct ag_buf *answer, struct ag_err *err)
             return 0;
         }
     }
-    return is_beyond (call, AG_USED_COST, call->cost, answer) ? 0 : go (call, place, answer, err);
+    uint64_t least = call->cost ? call->cost : 1; //  nothing is done when nothing is left
+    return is_beyond (call, AG_USED_COST, least, answer) ? 0 : go (call, place, answer, err);
 }
 
 //  Dollars as a worker writes them; p NULL: otherwise.

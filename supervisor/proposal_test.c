@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/core_state_test.h"
+#include "supervisor/key.h"
 #include "supervisor/verify.h"
 
 //  {"id": expected version, ...} of what waits at a point.
@@ -233,6 +234,26 @@ a_fork_decides_for_itself_about_what_was_proposed_at_its_cut (void **state)
     assert_index (self, tip);
 }
 
+static void
+a_proposal_that_the_index_lost_is_found_by_verify (void **state)
+{
+    static const enum ag_entity_kind kinds[] = {AG_PATCH, AG_OBJECT};
+    struct core *self = *state;
+    uint64_t run = root_with_task (self);
+    core_apply (self, run, "[{'op':'propose_patch','id':'task#1','data':{'n':2}}]");
+    for (int i = 0; i < 2; i++) {
+        struct ag_key key;
+        struct ag_verify verify = {.run = run};
+        struct ag_mark mark = ag_journal_mark (self->journal);
+        ag_key_tip (&key, run, kinds[i], i ? AG_LIT ("task#1") : AG_LIT ("patch_001"));
+        ag_batch_delete (ag_journal_batch (self->journal), AG_TIP, ag_key_str (&key));
+        must (self, ag_verify_state (self->journal, &verify, &self->err));
+        assert_says (verify.reason, i ? "(o)" : "(p)");
+        ag_journal_rollback (self->journal, &mark);
+    }
+    assert_index (self, run);
+}
+
 int
 main (void)
 {
@@ -245,6 +266,7 @@ main (void)
         core_test (a_caller_may_say_which_version_a_patch_is_meant_for),
         core_test (what_cannot_be_proposed_burns_no_id),
         core_test (a_patch_that_was_applied_at_once_is_no_proposal),
+        core_test (a_proposal_that_the_index_lost_is_found_by_verify),
         core_test (a_fork_decides_for_itself_about_what_was_proposed_at_its_cut),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -159,11 +159,13 @@ class Governed(unittest.TestCase):
         house = self.house_of({"actor": agent(WORK, budget={"max_llm_calls": 1, "max_cost_usd": "1"})})
         self.work(house, ["effect", "a", {}, True, {}, {"estimate_usd": "1.000001"}],
                   ["effect", "b", {}, True, {"cost_usd": "0.25"}, {"estimate_usd": "0.75", "model": True}],
-                  ["effect", "c", {}, True, {}, {"model": True}])
+                  ["effect", "c", {}, True, {}, {"model": True}],
+                  ["effect", "d", {}, True, {"cost_usd": "0.75"}], ["effect", "e", {}])
         answers = [o.get("code", "done") for _, o in sorted(house.objects("actor", "answer").items())]
-        self.assertEqual(answers, ["budget.cost_exhausted", "done", "budget.llm_calls_exhausted"])
-        self.assertEqual(house.json("budget", "actor")["cost_used_usd"], "0.25")
-        self.assertEqual(house.cli("output", "actor").stdout.count("did "), 1)
+        self.assertEqual(answers, ["budget.cost_exhausted", "done", "budget.llm_calls_exhausted", "done",
+                                   "budget.cost_exhausted"])
+        self.assertEqual(house.json("budget", "actor")["cost_used_usd"], "1")
+        self.assertEqual(house.cli("output", "actor").stdout.count("did "), 2)
         house.down()
 
     def test_a_chain_of_causes_ends_at_its_depth(self):
