@@ -1,4 +1,4 @@
-//  What a run holds: log, export, failures, why, show, objects.
+//  What a run holds: log, failures, why, show, objects.
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 #include "client/print.h"
@@ -53,25 +53,6 @@ ag_cmd_log (struct ag_client *self, const struct ag_args_log *args, struct ag_er
         .type = AG_MSG_log,
         .log = {.run = ag_str (args->run), .after = args->after, .type = ag_str (args->type)}};
     return each_event (self, &msg, args->limit, show_event, err);
-}
-
-//  Where it stood in this store is of no use in another.
-static void
-export_event (struct ag_client *self, struct ag_str event)
-{
-    static const char *const ours[] = {"run", "label", "seq", "stream", NULL};
-    (void)self;
-    struct ag_buf out = {0};
-    ag_pick_rest (event, ours, &out);
-    ag_look_json_line (ag_buf_str (&out));
-    ag_buf_fini (&out);
-}
-
-int
-ag_cmd_export (struct ag_client *self, const struct ag_args_export *args, struct ag_err *err)
-{
-    struct ag_msg msg = {.type = AG_MSG_log, .log = {.run = ag_str (args->run)}};
-    return each_event (self, &msg, 0, export_event, err);
 }
 
 //  An agent whose process does not run: its deaths stand in the log of the fleet.

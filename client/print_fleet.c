@@ -190,6 +190,23 @@ ag_print_checks (const struct ag_look *look, struct ag_str answer)
     }
 }
 
+//  What an import brought that nobody here could have done; nothing is wrong with it.
+static void
+print_odd (struct ag_str run)
+{
+    struct ag_str one;
+    uint64_t count = ag_pick_uint (run, "odd_count");
+    for (struct ag_items items = ag_items (run, "odd"); ag_items_next (&items, &one); count--) {
+        fputs ("     odd, kept as it came: ", stdout);
+        ag_look_text (stdout, ag_pick_text (one, "event"));
+        fputs (": ", stdout);
+        ag_look_text (stdout, ag_pick_text (one, "what"));
+        fputc ('\n', stdout);
+    }
+    if (count > 0 && ag_pick_uint (run, "odd_count"))
+        printf ("     and %" PRIu64 " more\n", count);
+}
+
 void
 ag_print_verify (const struct ag_look *look, struct ag_str answer)
 {
@@ -207,5 +224,6 @@ ag_print_verify (const struct ag_look *look, struct ag_str answer)
             ag_look_text (stdout, reason);
         }
         fputc ('\n', stdout);
+        print_odd (run);
     }
 }

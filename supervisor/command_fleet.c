@@ -222,7 +222,7 @@ add_run (void *arg, struct ag_run *run)
         return false;
     }
     struct ag_buf *out = &tree->runs;
-    ag_put_map (out, 7);
+    ag_put_map (out, 9);
     ag_put_lit (out, "run");
     ag_put_lit (out, run->id);
     ag_put_lit (out, "label");
@@ -241,6 +241,10 @@ add_run (void *arg, struct ag_run *run)
     ag_put_evt (out, run->head.tip);
     ag_put_lit (out, "kind");
     ag_put_lit (out, kinds[run->kind]);
+    ag_put_lit (out, "ids");
+    put_text_or_null (out, !run->parent ? NULL : run->mint == run->number ? "tagged" : "continue");
+    ag_put_lit (out, "origin");
+    put_text_or_null (out, run->origin);
     tree->count++;
     tree->last = run->number;
     return true;

@@ -390,12 +390,15 @@ verify_run (struct verification *all, uint64_t number, struct ag_err *err)
         more = ag_verify_step (journal, &one, VERIFY_EVENTS, err);
     if (more == 0 && !one.reason[0] && all->command->msg->verify.state)
         more = ag_verify_state (journal, &one, err);
-    if (more < 0)
+    if (more < 0) {
+        ag_verify_fini (&one);
         return -1;
+    }
     ag_verify_write (&one, &all->runs);
     all->count++;
     all->ok = all->ok && !one.reason[0];
     all->looked += one.events;
+    ag_verify_fini (&one);
     return 0;
 }
 

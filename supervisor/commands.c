@@ -36,12 +36,14 @@ static const struct {
 } table[AG_MSGS] = {
 #define READS(name)   [AG_MSG_##name] = {ag_command_##name, false}
 #define CHANGES(name) [AG_MSG_##name] = {ag_command_##name, true}
-    READS (status),    READS (tree),     CHANGES (create),  CHANGES (goal),    CHANGES (tell),
-    CHANGES (apply),   READS (events),   READS (log),       READS (objects),   READS (show),
-    READS (why),       READS (failures), CHANGES (fork),    READS (wait),      READS (diff),
-    CHANGES (promote), CHANGES (start),  CHANGES (stop),    CHANGES (restart), READS (output),
-    READS (verify),    READS (down),     READS (approvals), CHANGES (approve), CHANGES (deny),
-    READS (budget),
+    READS (status),        READS (tree),    CHANGES (create),  CHANGES (goal),
+    CHANGES (tell),        CHANGES (apply), READS (events),    READS (log),
+    READS (objects),       READS (show),    READS (why),       READS (failures),
+    CHANGES (fork),        READS (wait),    READS (diff),      CHANGES (promote),
+    CHANGES (start),       CHANGES (stop),  CHANGES (restart), READS (output),
+    READS (verify),        READS (down),    READS (approvals), CHANGES (approve),
+    CHANGES (deny),        READS (budget),  CHANGES (import),  CHANGES (import_end),
+    CHANGES (import_drop),
 };
 
 struct ag_commands *

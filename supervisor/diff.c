@@ -118,12 +118,35 @@ struct from_log {
 };
 
 static bool
+add_relation (void *arg, struct ag_str id)
+{
+    struct from_log *self = arg;
+    self->rc = add_id (self->diff, self->side, AG_RELATION, id);
+    return !self->rc;
+}
+
+//  What an imported removal took along is named by no other event.
+static int
+add_cascade (struct from_log *self, const struct ag_event *event, struct ag_str object)
+{
+    return ag_state_relations (self->diff->journal, self->diff->common, object, event->seq - 1,
+                               (struct ag_str){0}, add_relation, self, self->diff->err) ||
+                   self->rc
+               ? -1
+               : 0;
+}
+
+static bool
 add_from_log (void *arg, const struct ag_event *event)
 {
     struct from_log *self = arg;
     struct ag_change change;
-    if (ag_change_of (event, &change))
-        self->rc = add_id (self->diff, self->side, change.kind, change.id);
+    if (!ag_change_of (event, &change))
+        return true;
+    self->rc = add_id (self->diff, self->side, change.kind, change.id);
+    if (!self->rc && event->flags & AG_IMPORTED &&
+        ag_str_eq (event->type, ag_type_name (AG_EV_OBJECT_REMOVED)))
+        self->rc = add_cascade (self, event, change.id);
     return !self->rc;
 }
 

@@ -242,11 +242,54 @@ ag_time_text (uint64_t time_us, char text[AG_TIME_TEXT])
 }
 
 void
+ag_event_time_text (const struct ag_event *event, char text[AG_TIME_TEXT])
+{
+    ag_time_text (event->time_us, text);
+    if (event->flags & AG_WHOLE_SECONDS)
+        memcpy (strchr (text, '.'), "Z", 2);
+    if (event->flags & AG_UNTIMED)
+        text[0] = 0;
+}
+
+//  Days from 1970-01-01; as civil, the other way round.
+static uint64_t
+days_of (unsigned year, unsigned month, unsigned day)
+{
+    unsigned y = year - (month <= 2), era = y / 400, yoe = y - era * 400;
+    unsigned doy = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+    unsigned doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
+    return (uint64_t)era * 146097 + doe - 719468;
+}
+
+//  What was read is written again: a month 13, a second 61 or another form is found out so.
+int
+ag_event_time_read (struct ag_str text, struct ag_event *event)
+{
+    char room[AG_TIME_TEXT] = "", again[AG_TIME_TEXT];
+    unsigned part[7] = {1970, 1, 1};
+    if (text.n >= AG_TIME_TEXT)
+        return -1;
+    if (text.n)
+        memcpy (room, text.p, text.n);
+    sscanf (room, "%4u-%2u-%2uT%2u:%2u:%2u.%6u", &part[0], &part[1], &part[2], &part[3], &part[4],
+            &part[5], &part[6]);
+    if (part[0] < 1970 || part[1] < 1 || part[1] > 12 || part[2] < 1)
+        return -1;
+    uint64_t seconds = days_of (part[0], part[1], part[2]) * 86400 + part[3] * UINT64_C (3600) +
+                       part[4] * UINT64_C (60) + part[5];
+    event->time_us = seconds * 1000000 + part[6];
+    if (text.n < AG_TIME_TEXT - 1)
+        event->flags |= text.n ? AG_WHOLE_SECONDS : AG_UNTIMED;
+    ag_event_time_text (event, again);
+    return ag_str_is (text, again) ? 0 : -1;
+}
+
+void
 ag_event_write (const struct ag_event *event, const char *run_id, const char *label,
                 struct ag_buf *out)
 {
     char time[AG_TIME_TEXT];
-    ag_time_text (event->time_us, time);
+    ag_event_time_text (event, time);
     ag_put_map (out, run_id ? 11 : 7);
     ag_put_lit (out, "id");
     ag_put_evt (out, event->seq);
@@ -271,5 +314,8 @@ ag_event_write (const struct ag_event *event, const char *run_id, const char *la
     ag_put_lit (out, "seq");
     ag_put_uint (out, event->seq);
     ag_put_lit (out, "stream");
-    ag_put_uint (out, event->stream);
+    if (event->stream)
+        ag_put_uint (out, event->stream);
+    else
+        ag_put_null (out);
 }

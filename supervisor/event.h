@@ -37,12 +37,17 @@ struct ag_rule ag_type_rule (struct ag_str type);
 
 enum ag_event_flag {
     AG_QUIESCENT = 1, //  never queued, now or after any restart
-    AG_BLOCK = 2      //  belongs to the promote whose marker is its cause
+    AG_BLOCK = 2,     //  belongs to the promote whose marker is its cause
+    AG_IMPORTED = 4,  //  came from elsewhere: history, without a number in the stream
+    //  How the time of an imported event was written; unset: with microseconds.
+    AG_WHOLE_SECONDS = 8,
+    AG_UNTIMED = 16
 };
 
 struct ag_event {
-    uint64_t run, seq, stream, time_us;
-    uint64_t cause; //  sequence of the causing event of the same run; 0: none
+    uint64_t run, seq, time_us;
+    uint64_t stream; //  0: of an imported event
+    uint64_t cause;  //  sequence of the causing event of the same run; 0: none
     uint32_t flags;
     struct ag_str type, actor, frame; //  actor, frame: p NULL when there is none
     struct ag_str payload;            //  a map
@@ -71,4 +76,8 @@ void ag_put_evt (struct ag_buf *out, uint64_t seq);
 
 //  RFC 3339 in UTC with microseconds.
 void ag_time_text (uint64_t time_us, char text[AG_TIME_TEXT]);
+//  The time of an event as it was written where the event arose, and back: "" and whole seconds are kept
+//  by flags. -1 when text is no time that would be written so again.
+void ag_event_time_text (const struct ag_event *event, char text[AG_TIME_TEXT]);
+int ag_event_time_read (struct ag_str text, struct ag_event *event);
 #endif

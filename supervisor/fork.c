@@ -2,35 +2,41 @@
 #include "supervisor/fork.h"
 #include "supervisor/journal_impl.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-//  The last event of the promote block that a marker begins; 0 when the payload does not say.
-static uint64_t
-block_end (const struct ag_event *marker)
+//  The last event of the promote block that a marker begins.
+struct block {
+    uint64_t marker, last;
+};
+
+static bool
+in_block (void *arg, const struct ag_event *event)
 {
-    struct ag_str text;
-    uint64_t seq = 0;
-    if (ag_map_text (marker->payload, "block_final_event", &text) || ag_evt_read (text, &seq))
-        return 0;
-    return seq;
+    struct block *block = arg;
+    if (!(event->flags & AG_BLOCK) || event->cause != block->marker)
+        return false;
+    block->last = event->seq;
+    return true;
 }
 
+//  Blocks are whole stretches: a cut slices one when the next event belongs to a marker at or before it.
 int
 ag_fork_check (ag_journal_t *journal, const struct ag_run *run, uint64_t at, struct ag_err *err)
 {
     struct ag_event event;
     struct ag_buf hold = {0};
+    struct block block = {0};
     int rc = ag_journal_read (journal, run, at, &hold, &event, err);
-    if (!rc && event.flags & AG_BLOCK)
-        rc = ag_journal_read (journal, run, event.cause, &hold, &event, err);
-    if (!rc && ag_str_eq (event.type, ag_type_name (AG_EV_PROMOTE_APPLIED))) {
-        uint64_t end = block_end (&event);
+    if (!rc && at < run->head.tip)
+        rc = ag_journal_read (journal, run, at + 1, &hold, &event, err);
+    if (!rc && event.seq > at && event.flags & AG_BLOCK && event.cause <= at) {
         char cut[AG_EVT_TEXT], marker[AG_EVT_TEXT], last[AG_EVT_TEXT];
+        block.marker = event.cause;
+        rc = ag_journal_scan (journal, run, at, UINT64_MAX, in_block, &block, err);
         ag_evt_text (at, cut);
-        ag_evt_text (event.seq, marker);
-        ag_evt_text (end, last);
-        if (at < end)
+        ag_evt_text (block.marker, marker);
+        ag_evt_text (block.last, last);
+        if (!rc)
             rc = ag_fail (err, AG_E_SLICED,
                           "a cut at %s would slice the promote from its marker %s to %s", cut,
                           marker, last);

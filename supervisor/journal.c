@@ -78,6 +78,12 @@ ag_open_clear (ag_journal_t *self)
 }
 
 void
+ag_open_shown (ag_journal_t *self, struct ag_run *run)
+{
+    *add_undo (self) = (struct ag_undo){.open = (struct ag_open *)run, .shown = true};
+}
+
+void
 ag_run_touch (ag_journal_t *self, struct ag_run *run)
 {
     struct ag_open *open = (struct ag_open *)run;
@@ -214,6 +220,9 @@ ag_journal_rollback (ag_journal_t *self, const struct ag_mark *mark)
         struct ag_undo *undo = &self->undo[--self->undo_count];
         if (undo->made) {
             forget (self, undo->open);
+        } else if (undo->shown) {
+            undo->open->run.hidden = true;
+            undo->open->run.label[0] = 0;
         } else {
             undo->open->run.head = undo->head;
             undo->open->marked = undo->marked;

@@ -64,8 +64,9 @@ struct ag_draft {
     struct ag_str actor, frame; //  p NULL: none
     uint64_t cause;             //  sequence; 0: none
     uint32_t flags;
-    uint64_t time_us; //  0: now
+    uint64_t time_us; //  0: now, but of an imported event
 };
+//  An imported event gets no number in the stream and is in no list of committed ones.
 //  AG_E_TOO_LARGE when it would take more than AG_EVENT_BYTES; nothing is changed then.
 int ag_journal_append (ag_journal_t *self, struct ag_run *run, const struct ag_draft *draft,
                        uint64_t *seq, struct ag_err *err);

@@ -27,7 +27,8 @@ struct ag_undo {
     struct ag_open *open;
     struct ag_run_head head;
     uint64_t marked;
-    bool made; //  the run itself was made
+    bool made;  //  the run itself was made
+    bool shown; //  it was hidden, and had no label
 };
 
 //  An event of this turn; its bytes lie in `bytes`.
@@ -69,6 +70,8 @@ void ag_journal_begin_turn (ag_journal_t *self);
 struct ag_open *ag_open_find (ag_journal_t *self, uint64_t number);
 //  Link a run that was read, or made (then it is undone with the request).
 void ag_open_add (ag_journal_t *self, struct ag_open *open, bool made);
+//  A hidden run is about to be shown: that is undone with the request.
+void ag_open_shown (ag_journal_t *self, struct ag_run *run);
 //  Forget every open run; nothing is dirty.
 void ag_open_clear (ag_journal_t *self);
 

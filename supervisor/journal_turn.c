@@ -16,20 +16,9 @@ enum {
 
 /*  Events in  */
 
-//  An id that was seen raises the counter of its kind when it has the form that the run mints.
-static void
-raise_counter (struct ag_run_head *head, uint64_t mint, enum ag_minted_kind kind, struct ag_str id)
-{
-    struct ag_minted minted;
-    if (ag_minted_read (kind, id, &minted) && minted.run == mint &&
-        minted.number <= AG_MINTED_MAX && minted.number > head->minted[kind])
-        head->minted[kind] = minted.number;
-}
-
-//  What an event names, at a path of its payload. An object that waits for an approval has its
-//  id already.
-static void
-raise_counters (struct ag_run_head *head, uint64_t mint, const struct ag_event *event)
+//  An object that waits for an approval has its id already.
+void
+ag_event_minted (const struct ag_event *event, ag_minted_fn *fn, void *arg)
 {
     static const struct {
         enum ag_type type;
@@ -41,6 +30,7 @@ raise_counters (struct ag_run_head *head, uint64_t mint, const struct ag_event *
                 {AG_EV_PATCH_PROPOSED, AG_MINTED_PATCH, {"patch.id", 8}},
                 {AG_EV_APPROVAL_PROPOSED, AG_MINTED_APPROVAL, {"approval_id", 11}},
                 {AG_EV_APPROVAL_PROPOSED, AG_MINTED_OBJECT, {"id", 2}}};
+    struct ag_minted minted;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct ag_str value;
@@ -49,11 +39,27 @@ raise_counters (struct ag_run_head *head, uint64_t mint, const struct ag_event *
             ag_map_path (event->payload, rows[i].path, &value))
             continue;
         struct ag_cursor in = ag_cursor (value);
-        if (!ag_next (&in, &id) && id.kind == AG_TEXT)
-            raise_counter (head, mint, rows[i].kind, id.s);
+        if (!ag_next (&in, &id) && id.kind == AG_TEXT &&
+            ag_minted_read (rows[i].kind, id.s, &minted))
+            fn (arg, rows[i].kind, &minted);
     }
-    if (event->frame.p)
-        raise_counter (head, mint, AG_MINTED_FRAME, event->frame);
+    if (event->frame.p && ag_minted_read (AG_MINTED_FRAME, event->frame, &minted))
+        fn (arg, AG_MINTED_FRAME, &minted);
+}
+
+struct counters {
+    struct ag_run_head *head;
+    uint64_t mint;
+};
+
+//  An id that was seen raises the counter of its kind when it has the form that the run mints.
+static void
+raise_counter (void *arg, enum ag_minted_kind kind, const struct ag_minted *minted)
+{
+    struct counters *self = arg;
+    if (minted->run == self->mint && minted->number <= AG_MINTED_MAX &&
+        minted->number > self->head->minted[kind])
+        self->head->minted[kind] = minted->number;
 }
 
 void
@@ -65,7 +71,7 @@ ag_head_add (struct ag_run_head *head, uint64_t mint, const struct ag_event *eve
     head->facts += !ag_type_rule (event->type).lifecycle;
     memcpy (before, head->chain, AG_HASH);
     ag_hash ((struct ag_str){(const char *)before, AG_HASH}, event->stored, head->chain);
-    raise_counters (head, mint, event);
+    ag_event_minted (event, raise_counter, &(struct counters){head, mint});
 }
 
 //  The head as it stands, before it moves on from a multiple of AG_CHECKPOINT.
@@ -123,10 +129,12 @@ ag_journal_append (ag_journal_t *self, struct ag_run *run, const struct ag_draft
     if (self->lost)
         return ag_fail (err, AG_E_STORE, "the store has to be read again first");
     ag_journal_begin_turn (self);
+    bool imported = draft->flags & AG_IMPORTED;
     struct ag_event event = {.run = run->number,
                              .seq = run->head.tip + 1,
-                             .stream = self->stream + 1,
-                             .time_us = draft->time_us ? draft->time_us : ag_journal_now (self),
+                             .stream = imported ? 0 : self->stream + 1,
+                             .time_us = draft->time_us || imported ? draft->time_us
+                                                                   : ag_journal_now (self),
                              .cause = draft->cause,
                              .flags = draft->flags,
                              .type = draft->type,
@@ -144,12 +152,16 @@ ag_journal_append (ag_journal_t *self, struct ag_run *run, const struct ag_draft
     ag_run_touch (self, run);
     put_checkpoint (self, run);
     ag_head_add (&run->head, run->mint, &event);
-    self->stream++;
+    *seq = event.seq;
     ag_buf_add (&self->bytes, run->head.chain, AG_SEED);
     put_event (self, run, &event,
                (struct ag_str){(const char *)self->bytes.p + at, self->bytes.n - at});
+    if (imported) {
+        self->bytes.n = at;
+        return 0;
+    }
+    self->stream++;
     add_event (self, &event, at);
-    *seq = event.seq;
     return 0;
 }
 

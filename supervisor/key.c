@@ -82,6 +82,39 @@ ag_key_run (struct ag_key *key, uint64_t run)
 }
 
 void
+ag_key_making (struct ag_key *key, uint64_t run)
+{
+    begin_run (key, 'm', run);
+}
+
+void
+ag_key_imports (struct ag_key *key)
+{
+    begin (key, 'i');
+}
+
+void
+ag_key_import (struct ag_key *key, struct ag_str name)
+{
+    begin (key, 'i');
+    add_name (key, name);
+}
+
+void
+ag_key_import_runs (struct ag_key *key, struct ag_str name)
+{
+    begin (key, 'I');
+    add_name (key, name);
+}
+
+void
+ag_key_import_run (struct ag_key *key, struct ag_str name, struct ag_str origin)
+{
+    ag_key_import_runs (key, name);
+    add_name (key, origin);
+}
+
+void
 ag_key_head (struct ag_key *key, uint64_t run)
 {
     begin_run (key, 'h', run);

@@ -27,6 +27,12 @@ void ag_key_next (struct ag_key *key);
 //  META
 void ag_key_journal (struct ag_key *key);
 void ag_key_run (struct ag_key *key, uint64_t run);
+void ag_key_making (struct ag_key *key, uint64_t run);
+//  An import, and a run of it by its origin; all runs of it begin like that of no origin without its end.
+void ag_key_import (struct ag_key *key, struct ag_str name);
+void ag_key_imports (struct ag_key *key);
+void ag_key_import_runs (struct ag_key *key, struct ag_str name);
+void ag_key_import_run (struct ag_key *key, struct ag_str name, struct ag_str origin);
 void ag_key_head (struct ag_key *key, uint64_t run);
 void ag_key_label (struct ag_key *key, struct ag_str label);
 void ag_key_child (struct ag_key *key, uint64_t parent, uint64_t child);

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "supervisor/commands.h"
 #include "supervisor/fleet.h"
+#include "supervisor/import.h"
 #include "supervisor/private.h"
 #include "supervisor/queue.h"
 #include "supervisor/turn.h"
@@ -84,7 +85,8 @@ begin (struct ag_house *house, const char *config, struct ag_err *err)
         house->full = true;
     if (house->lacking.code)
         begin_reading (house);
-    else if (begin_fleet (house, config, err) || ag_journal_commit (house->journal, err))
+    else if (ag_import_sweep (house->journal, err) || begin_fleet (house, config, err) ||
+             ag_journal_commit (house->journal, err))
         return -1;
     return ag_turn_begin (house, err);
 }

@@ -51,7 +51,7 @@ encode_record (const struct ag_run *run, struct ag_buf *out)
 {
     struct ag_buf base = {0};
     ag_head_encode (&run->base, false, &base);
-    ag_put_map (out, 9);
+    ag_put_map (out, 10);
     put_number (out, "parent", run->parent);
     put_number (out, "kind", run->kind);
     put_number (out, "effects", run->effects);
@@ -60,6 +60,8 @@ encode_record (const struct ag_run *run, struct ag_buf *out)
     put_number (out, "depth", run->depth);
     ag_put_lit (out, "label");
     ag_put_lit (out, run->label);
+    ag_put_lit (out, "origin");
+    ag_put_lit (out, run->origin);
     ag_put_lit (out, "base");
     ag_put_bytes (out, ag_buf_str (&base));
     ag_put_lit (out, "spec");
@@ -81,6 +83,19 @@ get_bytes (struct ag_str map, const char *key, struct ag_str *bytes)
     return 0;
 }
 
+//  Older records know no origin.
+static int
+decode_origin (struct ag_str record, struct ag_run *run)
+{
+    struct ag_str origin;
+    if (ag_map_text (record, "origin", &origin))
+        return 0;
+    if (origin.n > AG_ORIGIN_BYTES)
+        return -1;
+    memcpy (run->origin, origin.p, origin.n);
+    return 0;
+}
+
 //  Spec is copied: the run owns it.
 static int
 decode_record (struct ag_str record, struct ag_run *run)
@@ -94,7 +109,8 @@ decode_record (struct ag_str record, struct ag_run *run)
         get_bytes (record, "base", &base) || ag_map_get (record, "spec", &spec))
         return -1;
     if (kind > AG_TRIAL || effects > AG_EFFECTS_REPLAY || depth > AG_RUN_DEPTH ||
-        label.n > AG_LABEL_BYTES || ag_head_decode (base, false, &run->base))
+        label.n > AG_LABEL_BYTES || ag_head_decode (base, false, &run->base) ||
+        decode_origin (record, run))
         return -1;
     run->kind = (enum ag_run_kind)kind;
     run->effects = (enum ag_effects)effects;
@@ -116,6 +132,11 @@ ag_run_read_record (ag_journal_t *self, uint64_t number, struct ag_run *run, str
     run->number = run->index = number;
     ag_run_id (number, run->id);
     int rc = ag_batch_get (self->batch, AG_META, ag_key_str (&key), &hold, err);
+    if (rc == 0) {
+        ag_key_making (&key, number);
+        rc = ag_batch_get (self->batch, AG_META, ag_key_str (&key), &hold, err);
+        run->hidden = rc > 0;
+    }
     if (rc == 0)
         rc = ag_fail (err, AG_E_NOT_FOUND, "there is no run %s", run->id);
     else if (rc > 0 && decode_record (ag_buf_str (&hold), run))
@@ -260,10 +281,15 @@ put_records (ag_journal_t *self, const struct ag_run *run)
 {
     struct ag_key key;
     struct ag_buf value = {0};
-    ag_key_run (&key, run->number);
+    if (run->hidden)
+        ag_key_making (&key, run->number);
+    else
+        ag_key_run (&key, run->number);
     encode_record (run, &value);
     ag_batch_put (self->batch, AG_META, ag_key_str (&key), ag_buf_str (&value));
     ag_buf_fini (&value);
+    if (run->hidden)
+        return;
     if (run->label[0]) {
         ag_key_label (&key, ag_str (run->label));
         put_number_record (self, &key, run->number);
@@ -292,6 +318,7 @@ ag_run_make (ag_journal_t *self, const struct ag_birth *birth, const struct ag_r
     run->created_us = ag_journal_now (self);
     run->base = *base;
     run->cut = base->tip;
+    run->hidden = birth->hidden;
     if (parent) {
         run->above = parent;
         run->parent = parent->number;
@@ -303,6 +330,8 @@ ag_run_make (ag_journal_t *self, const struct ag_birth *birth, const struct ag_r
     run->head = run->base;
     if (birth->label.n)
         memcpy (run->label, birth->label.p, birth->label.n);
+    if (birth->origin.n)
+        memcpy (run->origin, birth->origin.p, birth->origin.n);
     struct ag_str spec = birth->spec.n ? birth->spec : AG_LIT ("\xc0"); //  null
     run->spec = (struct ag_str){ag_str_dup (spec), spec.n};
     put_records (self, run);
@@ -317,6 +346,30 @@ ag_run_create (ag_journal_t *self, const struct ag_birth *birth, struct ag_run *
 {
     assert (birth->kind == AG_ROOT);
     return ag_run_make (self, birth, NULL, &(struct ag_run_head){0}, run, err);
+}
+
+int
+ag_run_show (ag_journal_t *self, struct ag_run *run, struct ag_str label, struct ag_err *err)
+{
+    struct ag_key key;
+    assert (run->hidden);
+    if (label.n && check_label (self, label, err))
+        return -1;
+    ag_open_shown (self, run);
+    run->hidden = false;
+    if (label.n)
+        memcpy (run->label, label.p, label.n);
+    put_records (self, run);
+    ag_key_making (&key, run->number);
+    ag_batch_delete (self->batch, AG_META, ag_key_str (&key));
+    return 0;
+}
+
+void
+ag_run_skip (ag_journal_t *self, uint64_t number)
+{
+    if (number >= self->next_run)
+        self->next_run = number + 1;
 }
 
 /*  The head at an earlier event  */

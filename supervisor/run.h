@@ -10,7 +10,10 @@
 #include "supervisor/ids.h"
 #include "supervisor/journal.h"
 
-enum { AG_RUN_DEPTH = 16 }; //  forks of forks
+enum {
+    AG_RUN_DEPTH = 16,   //  forks of forks
+    AG_ORIGIN_BYTES = 64 //  without the NUL
+};
 
 enum ag_run_kind { AG_ROOT, AG_FORK, AG_TRIAL };
 enum ag_effects { AG_EFFECTS_CACHE, AG_EFFECTS_LIVE, AG_EFFECTS_REPLAY };
@@ -45,11 +48,13 @@ struct ag_run {
     enum ag_effects effects;
     uint64_t mint; //  the run whose tag new ids carry; 0: plain ids
     uint64_t created_us;
-    uint32_t depth;                 //  how many ancestors
-    char label[AG_LABEL_BYTES + 1]; //  empty: none
-    struct ag_run_head base;        //  where its own events begin
-    struct ag_str spec;             //  a value of the fleet floor; null when none was given
+    uint32_t depth;                   //  how many ancestors
+    char label[AG_LABEL_BYTES + 1];   //  empty: none
+    char origin[AG_ORIGIN_BYTES + 1]; //  its name where it was imported from; empty: it began here
+    struct ag_run_head base;          //  where its own events begin
+    struct ag_str spec;               //  a value of the fleet floor; null when none was given
     //  In memory.
+    bool hidden;                //  in the making: nobody finds it by name or in a list
     const struct ag_run *above; //  the parent, NULL for a root
     struct ag_run_head head;
     uint64_t
@@ -61,7 +66,9 @@ struct ag_birth {
     enum ag_run_kind kind; //  of a fork: AG_FORK or AG_TRIAL
     enum ag_effects effects;
     bool continue_ids; //  a fork goes on with its parent's counters and tag instead of its own
+    bool hidden;       //  until ag_run_show
     struct ag_str label, spec;
+    struct ag_str origin; //  at most AG_ORIGIN_BYTES without NUL
 };
 
 //  A new root run. AG_E_EXISTS: the label is taken. AG_E_USAGE: it can be none (see ids.h). A run id that
@@ -71,6 +78,12 @@ int ag_run_create (ag_journal_t *journal, const struct ag_birth *birth, struct a
 
 //  The run of a number. AG_E_NOT_FOUND; AG_E_CORRUPT when its head disagrees with its events.
 int ag_run_get (ag_journal_t *journal, uint64_t number, struct ag_run **run, struct ag_err *err);
+
+//  A hidden run is there from now on, under a label or none. AG_E_EXISTS, AG_E_USAGE: as for ag_run_create.
+int ag_run_show (ag_journal_t *journal, struct ag_run *run, struct ag_str label,
+                 struct ag_err *err);
+//  Numbers of runs that are made later are above this one.
+void ag_run_skip (ag_journal_t *journal, uint64_t number);
 
 //  True when no run has this number; false also when that cannot be known.
 bool ag_run_is_gone (ag_journal_t *journal, uint64_t number);
@@ -91,6 +104,10 @@ int ag_run_scan (ag_journal_t *journal, uint64_t after, ag_run_fn fn, void *arg,
                  struct ag_err *err);
 int ag_run_children (ag_journal_t *journal, uint64_t parent, uint64_t after, ag_run_fn fn,
                      void *arg, struct ag_err *err);
+
+//  Each id that an event names in a form that some run mints.
+typedef void ag_minted_fn (void *arg, enum ag_minted_kind kind, const struct ag_minted *minted);
+void ag_event_minted (const struct ag_event *event, ag_minted_fn *fn, void *arg);
 
 //  To be called before anything in the head is changed; the journal writes it with the batch.
 void ag_run_touch (ag_journal_t *journal, struct ag_run *run);

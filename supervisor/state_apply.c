@@ -154,6 +154,59 @@ apply_wait (ag_journal_t *journal, const struct ag_run *run, const struct ag_eve
     return 0;
 }
 
+//  Relations of an object, listed before any of them is removed: what is read is not written meanwhile.
+struct ends {
+    struct ag_buf ids;
+    uint32_t count;
+};
+
+static bool
+add_end (void *arg, struct ag_str id)
+{
+    struct ends *self = arg;
+    ag_put_text (&self->ids, id);
+    self->count++;
+    return true;
+}
+
+static int
+remove_end (ag_journal_t *journal, const struct ag_run *run, struct ag_str id, uint64_t seq,
+            struct ag_err *err)
+{
+    struct ag_tip before = {0};
+    int rc = ag_state_tip (journal, run, AG_RELATION, id, AG_NOW, &before, err);
+    if (rc > 0 && before.live)
+        ag_state_remove (journal, run, AG_RELATION, id, &before, seq);
+    ag_tip_fini (&before);
+    return rc < 0 ? -1 : 0;
+}
+
+//  An imported object takes its relations along, whether or not events of their own say so.
+static int
+cascade (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
+         struct ag_str object, struct ag_err *err)
+{
+    struct ends ends = {0};
+    struct ag_head head;
+    int rc =
+        ag_state_relations (journal, run, object, AG_NOW, (struct ag_str){0}, add_end, &ends, err);
+    struct ag_cursor in = ag_cursor (ag_buf_str (&ends.ids));
+    while (!rc && ends.count-- && !ag_next (&in, &head))
+        rc = remove_end (journal, run, head.s, event->seq, err);
+    ag_buf_fini (&ends.ids);
+    return rc;
+}
+
+static int
+apply_remove (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
+              const struct ag_change *change, const struct ag_tip *before, struct ag_err *err)
+{
+    ag_state_remove (journal, run, change->kind, change->id, before, event->seq);
+    if (change->kind == AG_OBJECT && event->flags & AG_IMPORTED)
+        return cascade (journal, run, event, change->id, err);
+    return 0;
+}
+
 int
 ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
                 struct ag_err *err)
@@ -161,7 +214,7 @@ ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag
     const struct row *row = row_of (event);
     struct ag_change change;
     struct ag_tip before = {0};
-    if (apply_wait (journal, run, event, err))
+    if (!(event->flags & AG_IMPORTED) && apply_wait (journal, run, event, err))
         return -1;
     if (!row)
         return 0;
@@ -172,11 +225,11 @@ ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag
 
     int rc = ag_state_tip (journal, run, row->kind, change.id, AG_NOW, &before, err);
     if (rc == 0 || (rc > 0 && !before.live))
-        rc = corrupt (run, event, err);
+        rc = event->flags & AG_IMPORTED ? 0 : corrupt (run, event, err);
     else if (rc > 0 && row->type == AG_EV_PATCH_APPLIED)
         rc = apply_patch (journal, run, event, change.id, &before, err);
     else if (rc > 0)
-        ag_state_remove (journal, run, row->kind, change.id, &before, event->seq);
+        rc = apply_remove (journal, run, event, &change, &before, err);
     ag_tip_fini (&before);
     return rc < 0 ? -1 : 0;
 }

@@ -29,7 +29,9 @@ void ag_state_propose (ag_journal_t *journal, const struct ag_run *run, enum ag_
 int ag_state_decide (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
                      struct ag_str id, uint64_t seq, struct ag_err *err);
 
-//  What an event says, whatever its type, written into the index of a run whose earlier events were.
+//  What an event says, whatever its type, written into the index of a run whose earlier events were. An
+//  imported one may change or remove what is not there, without effect, and takes an object's relations
+//  along in silence; what it proposes waits for nobody here.
 int ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
                     struct ag_err *err);
 

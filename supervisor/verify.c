@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/verify.h"
 #include "supervisor/journal_impl.h"
+#include "supervisor/odd.h"
 #include "supervisor/state_index.h"
 
 #include <inttypes.h>
@@ -85,6 +86,35 @@ check_checkpoint (ag_journal_t *journal, struct ag_verify *self, struct ag_err *
     return rc < 0 ? -1 : 0;
 }
 
+static void
+add_odd (struct ag_verify *self, uint64_t seq, struct ag_str what)
+{
+    if (self->odd_count++ >= AG_ODD_LISTED)
+        return;
+    ag_put_map (&self->odd, 2);
+    ag_put_lit (&self->odd, "event");
+    ag_put_evt (&self->odd, seq);
+    ag_put_lit (&self->odd, "what");
+    ag_put_text (&self->odd, what);
+}
+
+static int
+check_odd (ag_journal_t *journal, struct ag_verify *self, const struct ag_event *event,
+           struct ag_err *err)
+{
+    struct ag_run *run;
+    struct ag_buf why = {0};
+    if (!(event->flags & AG_IMPORTED))
+        return 0;
+    int odd = ag_run_get (journal, self->run, &run, err);
+    if (!odd)
+        odd = ag_odd (journal, run, event, &why, err);
+    if (odd > 0)
+        add_odd (self, event->seq, ag_buf_str (&why));
+    ag_buf_fini (&why);
+    return odd < 0 ? blame_error (self, err) : 0;
+}
+
 static int
 check_event (ag_journal_t *journal, struct ag_verify *self, uint64_t seq, struct ag_str stored,
              struct ag_err *err)
@@ -104,7 +134,7 @@ check_event (ag_journal_t *journal, struct ag_verify *self, uint64_t seq, struct
     self->events++;
     if (memcmp (event.seed, self->head.chain, AG_SEED))
         return blame (self, seq, "it is not what the chain says");
-    return 0;
+    return check_odd (journal, self, &event, err);
 }
 
 static int
@@ -254,11 +284,17 @@ ag_verify_state (ag_journal_t *journal, struct ag_verify *self, struct ag_err *e
 }
 
 void
+ag_verify_fini (struct ag_verify *self)
+{
+    ag_buf_fini (&self->odd);
+}
+
+void
 ag_verify_write (const struct ag_verify *self, struct ag_buf *out)
 {
     char id[AG_RUN_TEXT];
     ag_run_id (self->run, id);
-    ag_put_map (out, 4);
+    ag_put_map (out, 6);
     ag_put_lit (out, "run");
     ag_put_lit (out, id);
     ag_put_lit (out, "events");
@@ -270,4 +306,10 @@ ag_verify_write (const struct ag_verify *self, struct ag_buf *out)
         ag_put_lit (out, self->reason);
     else
         ag_put_null (out);
+    ag_put_lit (out, "odd_count");
+    ag_put_uint (out, self->odd_count);
+    ag_put_lit (out, "odd");
+    ag_put_list (out,
+                 (uint32_t)(self->odd_count < AG_ODD_LISTED ? self->odd_count : AG_ODD_LISTED));
+    ag_buf_add_str (out, ag_buf_str (&self->odd));
 }

@@ -1,0 +1,274 @@
+//  What moves runs between stores: import and export.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/client.h"
+#include "client/feed.h"
+#include "client/print.h"
+#include "client/sqlite.h"
+#include "common/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*  Import  */
+
+enum { LINE_BYTES = 8 << 20, SHOWN_EACH = 1000 };
+
+static int
+take_line (struct ag_feed *feed, uint64_t number, struct ag_str line, struct ag_err *err)
+{
+    struct ag_buf value = {0};
+    while (line.n && strchr (" \t\r\n", line.p[line.n - 1]))
+        line.n--;
+    if (!line.n)
+        return 0;
+    int rc = ag_json_read (line, &value, err);
+    if (rc)
+        ag_wrap (err, "%s: line %" PRIu64, feed->file, number);
+    else
+        rc = ag_feed_line (feed, number, ag_buf_str (&value), err);
+    ag_buf_fini (&value);
+    return rc;
+}
+
+//  The next line into `line`: 1, 0 at the end, -1. getline would take any length.
+static int
+next_line (const struct ag_feed *feed, FILE *in, struct ag_buf *line, struct ag_err *err)
+{
+    int c;
+    ag_buf_clear (line);
+    while ((c = getc_unlocked (in)) != EOF && c != '\n' && line->n < LINE_BYTES)
+        ag_buf_add (line, &(char){(char)c}, 1);
+    if (c == EOF && ferror (in))
+        return ag_fail (err, AG_E_SYSTEM, "%s: %s", feed->file, strerror (errno));
+    if (line->n == LINE_BYTES)
+        return ag_fail (err, AG_E_TOO_LARGE, "%s: a line of more than %d bytes", feed->file,
+                        LINE_BYTES);
+    return c != EOF || line->n > 0;
+}
+
+static int
+feed_lines (struct ag_feed *feed, FILE *in, struct ag_err *err)
+{
+    struct ag_buf line = {0};
+    int rc;
+    for (uint64_t number = 1; (rc = next_line (feed, in, &line, err)) > 0; number++) {
+        if ((rc = take_line (feed, number, ag_buf_str (&line), err)))
+            break;
+        if (number % SHOWN_EACH == 0)
+            ag_client_progress (feed->client, "%" PRIu64 " lines", number);
+    }
+    ag_client_progress (feed->client, NULL);
+    ag_buf_fini (&line);
+    return rc;
+}
+
+static int
+feed_file (struct ag_feed *feed, const char *file, struct ag_err *err)
+{
+    bool named = strcmp (file, "-") != 0;
+    if (named && ag_sqlite_is (file))
+        return ag_sqlite_feed (feed, file, err);
+    FILE *in = named ? fopen (file, "re") : stdin;
+    if (!in)
+        return ag_fail (err, AG_E_USAGE, "%s: %s", file, strerror (errno));
+    int rc = feed_lines (feed, in, err);
+    if (named)
+        fclose (in);
+    return rc;
+}
+
+//  A run a line: id, what it is called, how long it is, where it came from.
+static void
+print_runs (const struct ag_client *self, struct ag_str answer)
+{
+    struct ag_str run;
+    for (struct ag_items items = ag_items (answer, "runs"); ag_items_next (&items, &run);) {
+        struct ag_str refused = ag_pick_text (run, "refused");
+        ag_look_text (stdout, ag_pick_text (run, "run_id"));
+        fputc ('\n', stdout);
+        if (refused.n)
+            ag_client_remark (self, "run %.*s is without its label: %.*s",
+                              AG_STR_ARG (ag_pick_text (run, "run_id")), AG_STR_ARG (refused));
+    }
+}
+
+int
+ag_cmd_import (struct ag_client *self, const struct ag_args_import *args, struct ag_err *err)
+{
+    struct ag_feed feed;
+    struct ag_buf answer = {0};
+    bool rows = strcmp (args->file, "-") != 0 && ag_sqlite_is (args->file);
+    const char *name = strcmp (args->file, "-") ? args->file : "standard input";
+    if (ag_feed_begin (&feed, self, name, rows ? "row" : "line", err))
+        return -1;
+    int rc = feed_file (&feed, args->file, err) || ag_feed_end (&feed, args->label, &answer, err)
+                 ? -1
+                 : 0;
+    ag_feed_fini (&feed, rc ? err : NULL);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc)
+        print_runs (self, ag_buf_str (&answer));
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+/*  Export  */
+
+static void
+export_event (struct ag_str event)
+{
+    //  Where it stood in this store is of no use in another.
+    static const char *const ours[] = {"run", "label", "seq", "stream", NULL};
+    struct ag_buf out = {0};
+    ag_pick_rest (event, ours, &out);
+    ag_look_json_line (ag_buf_str (&out));
+    ag_buf_fini (&out);
+}
+
+//  Events of a run after a sequence number.
+static int
+export_events (struct ag_client *self, const char *run, uint64_t after, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_log, .log = {.run = ag_str (run), .after = after}};
+    struct ag_buf answer = {0};
+    struct ag_str event;
+    int rc = 0;
+    for (bool more = true; more && !rc && !(rc = ag_client_ask (self, &msg, &answer, err));) {
+        struct ag_str page = ag_buf_str (&answer);
+        for (struct ag_items items = ag_items (page, "events"); ag_items_next (&items, &event);)
+            export_event (event);
+        more = ag_pick_bool (page, "more") && ag_pick_uint (page, "after") > msg.log.after;
+        msg.log.after = ag_pick_uint (page, "after");
+        rc = ag_look_flush (err);
+    }
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+//  Several runs: those of the store that are wanted, in the order in which they were made, so that a parent
+//  comes before its forks.
+struct several {
+    struct ag_client *client;
+    const struct ag_words *wanted; //  none: all
+    size_t found;
+    struct ag_buf held; //  the runs of the store, [map, ...] without the list's head
+    uint32_t held_count;
+};
+
+static bool
+is_wanted (const struct several *self, struct ag_str run)
+{
+    struct ag_str id = ag_pick_text (run, "run"), label = ag_pick_text (run, "label");
+    for (size_t i = 0; i < self->wanted->n; i++)
+        if (ag_str_is (id, self->wanted->p[i]) ||
+            (label.n && ag_str_is (label, self->wanted->p[i])))
+            return true;
+    return !self->wanted->n;
+}
+
+//  The run of an id among those that are exported; p NULL when it is none of them.
+static struct ag_str
+held_run (const struct several *self, struct ag_str id)
+{
+    struct ag_items items = {ag_cursor (ag_buf_str (&self->held)), self->held_count};
+    struct ag_str run;
+    while (id.n && ag_items_next (&items, &run))
+        if (ag_str_eq (ag_pick_text (run, "run"), id))
+            return run;
+    return (struct ag_str){0};
+}
+
+//  What a run is called in the file: where it came from, as long as that names one run alone.
+static struct ag_str
+name_of (const struct several *self, struct ag_str run)
+{
+    struct ag_str origin = ag_pick_text (run, "origin"), other;
+    struct ag_items items = {ag_cursor (ag_buf_str (&self->held)), self->held_count};
+    unsigned same = 0;
+    while (origin.n && ag_items_next (&items, &other))
+        same += ag_str_eq (ag_pick_text (other, "origin"), origin) ||
+                ag_str_eq (ag_pick_text (other, "run"), origin);
+    return same == 1 ? origin : ag_pick_text (run, "run");
+}
+
+static void
+put_text_or_null (struct ag_buf *out, const char *key, struct ag_str text)
+{
+    ag_put_lit (out, key);
+    if (text.p)
+        ag_put_text (out, text);
+    else
+        ag_put_null (out);
+}
+
+//  A fork whose parent is exported too begins at its cut, any other run at its first event.
+static int
+export_run (struct several *self, struct ag_str run, struct ag_err *err)
+{
+    struct ag_buf line = {0};
+    struct ag_str parent = held_run (self, ag_pick_text (run, "parent_run_id")), none = {0};
+    bool fork = parent.p != NULL;
+    char id[64];
+    snprintf (id, sizeof id, "%.*s", AG_STR_ARG (ag_pick_text (run, "run")));
+    ag_put_map (&line, 5);
+    put_text_or_null (&line, "run_id", name_of (self, run));
+    put_text_or_null (&line, "label", ag_pick_text (run, "label"));
+    put_text_or_null (&line, "parent_run_id", fork ? name_of (self, parent) : none);
+    put_text_or_null (&line, "forked_at_event_id",
+                      fork ? ag_pick_text (run, "forked_at_event") : none);
+    put_text_or_null (&line, "ids", fork ? ag_pick_text (run, "ids") : none);
+    ag_look_json_line (ag_buf_str (&line));
+    ag_buf_fini (&line);
+    return export_events (self->client, id, fork ? ag_pick_seq (run, "forked_at_event") : 0, err);
+}
+
+static int
+hold_runs (struct several *self, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_tree};
+    struct ag_buf answer = {0};
+    struct ag_str run;
+    int rc = 0;
+    for (bool more = true; more && !(rc = ag_client_ask (self->client, &msg, &answer, err));) {
+        struct ag_str page = ag_buf_str (&answer);
+        for (struct ag_items items = ag_items (page, "runs"); ag_items_next (&items, &run);)
+            if (is_wanted (self, run)) {
+                ag_put_value (&self->held, run);
+                self->held_count++;
+            }
+        more = ag_pick_bool (page, "more") && ag_pick_uint (page, "after") > msg.tree.after;
+        msg.tree.after = ag_pick_uint (page, "after");
+    }
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+static int
+export_several (struct ag_client *self, const struct ag_words *wanted, struct ag_err *err)
+{
+    struct several several = {.client = self, .wanted = wanted};
+    struct ag_str run;
+    int rc = hold_runs (&several, err);
+    if (!rc && several.held_count < wanted->n)
+        rc =
+            ag_fail (err, AG_E_NOT_FOUND, "of %zu runs there are %u: each by its id or label, once",
+                     wanted->n, several.held_count);
+    struct ag_items items = {ag_cursor (ag_buf_str (&several.held)), several.held_count};
+    while (!rc && ag_items_next (&items, &run))
+        rc = export_run (&several, run, err);
+    ag_buf_fini (&several.held);
+    return rc;
+}
+
+int
+ag_cmd_export (struct ag_client *self, const struct ag_args_export *args, struct ag_err *err)
+{
+    if (args->all != (args->runs.n == 0))
+        return ag_fail (err, AG_E_USAGE, "name runs, or give --all");
+    if (args->runs.n == 1)
+        return export_events (self, args->runs.p[0], 0, err);
+    return export_several (self, &args->runs, err);
+}
