@@ -1,6 +1,7 @@
 //  What a run holds: log, failures, why, show, objects.
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
+#include "client/pager.h"
 #include "client/print.h"
 
 #include <inttypes.h>
@@ -31,6 +32,7 @@ each_event (struct ag_client *self, struct ag_msg *msg, uint64_t most, event_fn 
                !(most && most <= got);
         most -= most ? got : 0;
         msg->log.after = after;
+        msg->log.tail = 0;
         rc = ag_look_flush (err);
     }
     ag_buf_fini (&answer);
@@ -49,10 +51,16 @@ show_event (struct ag_client *self, struct ag_str event)
 int
 ag_cmd_log (struct ag_client *self, const struct ag_args_log *args, struct ag_err *err)
 {
-    struct ag_msg msg = {
-        .type = AG_MSG_log,
-        .log = {.run = ag_str (args->run), .after = args->after, .type = ag_str (args->type)}};
-    return each_event (self, &msg, args->limit, show_event, err);
+    struct ag_msg msg = {.type = AG_MSG_log,
+                         .log = {.run = ag_str (args->run),
+                                 .after = args->after,
+                                 .type = ag_str (args->type),
+                                 .tail = args->tail}};
+    struct ag_pager pager;
+    ag_pager_begin (&pager, &self->look);
+    int rc = each_event (self, &msg, args->limit, show_event, err);
+    ag_pager_end (&pager);
+    return rc;
 }
 
 //  An agent whose process does not run: its deaths stand in the log of the fleet.
@@ -69,7 +77,7 @@ say_stuck (struct ag_client *self, const char *run, struct ag_str answer)
                       run);
 }
 
-//  Pages of failures, shown as they come or gathered; the last answer stays. How many, or -1.
+//  Pages of failures, gathered; the last answer stays. How many, or -1.
 static int
 each_failure (struct ag_client *self, const char *run, struct ag_buf *gathered,
               struct ag_buf *answer, struct ag_err *err)
@@ -81,11 +89,8 @@ each_failure (struct ag_client *self, const char *run, struct ag_buf *gathered,
         if (ag_client_ask (self, &msg, answer, err))
             return -1;
         struct ag_items items = ag_items (ag_buf_str (answer), "failures");
-        for (; ag_items_next (&items, &event); count++) {
+        for (; ag_items_next (&items, &event); count++)
             ag_put_value (gathered, event);
-            if (!self->look.json)
-                ag_print_event (&self->look, event, false);
-        }
         uint64_t after = ag_pick_uint (ag_buf_str (answer), "after");
         more = ag_pick_bool (ag_buf_str (answer), "more") && after > msg.failures.after;
         msg.failures.after = after;
@@ -116,10 +121,11 @@ ag_cmd_failures (struct ag_client *self, const struct ag_args_failures *args, st
     int count = each_failure (self, args->run, &events, &answer, err);
     struct ag_str last = ag_buf_str (&answer);
     bool stuck = count >= 0 && ag_pick_text (last, "state").n;
-    if (count >= 0 && self->look.json) {
+    if (count >= 0) {
         put_failures (ag_buf_str (&events), count, last, &out);
-        ag_look_json (&self->look, ag_buf_str (&out));
-    } else if (stuck)
+        (self->look.json ? ag_look_json : ag_print_failures) (&self->look, ag_buf_str (&out));
+    }
+    if (stuck && !self->look.json)
         say_stuck (self, args->run, last);
     self->status = count > 0 || stuck ? 1 : 0;
     ag_buf_fini (&events);

@@ -5,12 +5,22 @@
 #include "common/answer.h"
 #include "common/json.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+#include <wchar.h>
+
+static int
+columns_of (int fd)
+{
+    struct winsize size = {0};
+    return ioctl (fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
 
 struct ag_look
 ag_look (const struct ag_call *call)
@@ -19,6 +29,7 @@ ag_look (const struct ag_call *call)
     bool may = !call->any.no_color && !(plain && *plain) && term && *term && strcmp (term, "dumb");
     struct ag_look look = {.json = call->any.json, .quiet = call->any.quiet, .now = time (NULL)};
     look.terminal = isatty (STDOUT_FILENO);
+    look.columns = look.terminal ? columns_of (STDOUT_FILENO) : 0;
     look.color = may && look.terminal;
     look.words_color = may && isatty (STDERR_FILENO);
     look.progress = look.words_color && !look.quiet;
@@ -86,6 +97,75 @@ void
 ag_look_lines (FILE *out, struct ag_str text)
 {
     put_safe (out, text, "\n\t");
+}
+
+//  The next letter, or a whole colour sequence: its bytes, and the columns that it takes.
+static size_t
+letter (struct ag_str text, int *columns)
+{
+    wchar_t wide;
+    mbstate_t state = {0};
+    *columns = 0;
+    if (*text.p == '\033') {
+        const char *end = memchr (text.p, 'm', text.n);
+        return end ? (size_t)(end - text.p) + 1 : text.n;
+    }
+    size_t n = mbrtowc (&wide, text.p, text.n, &state);
+    if (n == 0 || n > text.n) {
+        *columns = 1;
+        return 1;
+    }
+    *columns = wcwidth (wide) > 0 ? wcwidth (wide) : 0;
+    return n;
+}
+
+//  How many columns a text takes.
+static int
+columns_taken (struct ag_str text)
+{
+    int sum = 0, wide;
+    while (text.n) {
+        size_t n = letter (text, &wide);
+        sum += wide;
+        text = (struct ag_str){text.p + n, text.n - n};
+    }
+    return sum;
+}
+
+void
+ag_look_cut (FILE *out, struct ag_str text, int columns)
+{
+    int left = columns - 1, wide;
+    if (columns <= 0 || columns_taken (text) <= columns) {
+        fwrite (text.p, 1, text.n, out);
+        return;
+    }
+    while (text.n) {
+        size_t n = letter (text, &wide);
+        if (wide > left && left >= 0) {
+            fputs ("…", out);
+            left = -1;
+        }
+        if (left >= 0 || *text.p == '\033')
+            fwrite (text.p, 1, n, out);
+        left -= left >= 0 ? wide : 0;
+        text = (struct ag_str){text.p + n, text.n - n};
+    }
+}
+
+void
+ag_look_line (const struct ag_look *look, struct ag_str text, int indent)
+{
+    char *clean = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream (&clean, &n);
+    assert (out);
+    ag_look_text (out, text);
+    fclose (out);
+    ag_look_cut (stdout, (struct ag_str){clean, n},
+                 look->columns > indent ? look->columns - indent : 0);
+    fputc ('\n', stdout);
+    free (clean);
 }
 
 //  Seconds since 1970 of "2026-01-31T12:00:00.123456Z"; -1 when it is no such text.

@@ -16,6 +16,7 @@ struct ag_look {
     bool color, words_color; //  on stdout, on stderr
     bool terminal;           //  stdout is one
     bool progress;           //  stderr is one, and nobody asked for quiet
+    int columns;             //  of the terminal that stdout is; 0: as many as it takes
     int64_t now;             //  seconds since 1970, for "3m ago"
 };
 
@@ -32,6 +33,11 @@ enum ag_paint ag_state_paint (struct ag_str state);
 void ag_look_text (FILE *out, struct ag_str text);
 //  The same with line breaks and tabs left as they are.
 void ag_look_lines (FILE *out, struct ag_str text);
+//  Text that ends with "…" where it would take more columns (0: it never does), by the width of its letters;
+//  colours take none and are kept.
+void ag_look_cut (FILE *out, struct ag_str text, int columns);
+//  The rest of a line after `indent` columns: as ag_look_text, cut at the terminal's edge, with its end.
+void ag_look_line (const struct ag_look *look, struct ag_str text, int indent);
 //  "3m ago", "in 5s", of an RFC 3339 time; the text itself when it is none, "-" when it is absent.
 void ag_look_when (const struct ag_look *look, struct ag_str time, char room[40]);
 

@@ -10,6 +10,9 @@ void ag_print_event (const struct ag_look *look, struct ag_str event, bool named
 //  {entity, chain: [event]} as an indented chain, newest first.
 void ag_print_why (const struct ag_look *look, struct ag_str answer);
 
+//  {failures: [event]}, by what they broke in, with the last words of each.
+void ag_print_failures (const struct ag_look *look, struct ag_str answer);
+
 void ag_print_status (const struct ag_look *look, struct ag_str answer);
 //  A list of runs as a tree of parents and forks.
 void ag_print_tree (const struct ag_look *look, struct ag_str runs);

@@ -4,7 +4,9 @@
 #include "client/pick.h"
 #include "common/json.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FIELD_BYTES = 60, LINE_BYTES = 160, DEPTH_MOST = 12 };
@@ -22,8 +24,8 @@ cut_at (struct ag_str text, size_t most)
     return most;
 }
 
-void
-ag_print_value (struct ag_str value, size_t most)
+static void
+put_value (FILE *out, struct ag_str value, size_t most)
 {
     struct ag_buf json = {0};
     struct ag_cursor in = ag_cursor (value);
@@ -38,101 +40,107 @@ ag_print_value (struct ag_str value, size_t most)
         text = ag_buf_str (&json);
     }
     size_t n = cut_at (text, most);
-    ag_look_text (stdout, (struct ag_str){text.p, n});
+    ag_look_text (out, (struct ag_str){text.p, n});
     if (n < text.n)
-        fputs ("...", stdout);
+        fputs ("...", out);
     ag_buf_fini (&json);
 }
 
-static void
-put (struct ag_str map, const char *key)
+void
+ag_print_value (struct ag_str value, size_t most)
 {
-    ag_print_value (ag_pick (map, key), FIELD_BYTES);
+    put_value (stdout, value, most);
 }
 
 static void
-say_goal (struct ag_str event, struct ag_str payload)
+put (FILE *out, struct ag_str map, const char *key)
 {
-    put (event, "actor");
-    fputs (": \"", stdout);
-    ag_print_value (ag_pick (payload, "goal"), LINE_BYTES);
-    fputc ('"', stdout);
+    put_value (out, ag_pick (map, key), FIELD_BYTES);
+}
+
+static void
+say_goal (FILE *out, struct ag_str event, struct ag_str payload)
+{
+    put (out, event, "actor");
+    fputs (": \"", out);
+    put_value (out, ag_pick (payload, "goal"), LINE_BYTES);
+    fputc ('"', out);
 }
 
 //  id "title" (status): what people call an object by.
 static void
-say_object (struct ag_str event, struct ag_str payload)
+say_object (FILE *out, struct ag_str event, struct ag_str payload)
 {
     static const char *const names[] = {"title", "name", "text"};
     (void)event;
     struct ag_str object = ag_pick (payload, "object"), data = ag_pick (object, "data");
-    put (object, "id");
+    put (out, object, "id");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (ag_pick_text (data, names[i]).n) {
-            fputs (" \"", stdout);
-            put (data, names[i]);
-            fputc ('"', stdout);
+            fputs (" \"", out);
+            put (out, data, names[i]);
+            fputc ('"', out);
             break;
         }
     if (ag_pick_text (data, "status").n) {
-        fputs (" (", stdout);
-        put (data, "status");
-        fputc (')', stdout);
+        fputs (" (", out);
+        put (out, data, "status");
+        fputc (')', out);
     }
 }
 
 static void
-say_relation (struct ag_str event, struct ag_str payload)
+say_relation (FILE *out, struct ag_str event, struct ag_str payload)
 {
     (void)event;
     struct ag_str relation = ag_pick (payload, "relation");
-    put (relation, "source");
-    fputs (" --", stdout);
-    put (relation, "type");
-    fputs ("--> ", stdout);
-    put (relation, "target");
+    put (out, relation, "source");
+    fputs (" --", out);
+    put (out, relation, "type");
+    fputs ("--> ", out);
+    put (out, relation, "target");
 }
 
 static void
-say_patch (struct ag_str event, struct ag_str payload)
+say_patch (FILE *out, struct ag_str event, struct ag_str payload)
 {
     struct ag_str field, change;
     (void)event;
-    put (payload, "target");
+    put (out, payload, "target");
     bool any = false;
     for (struct ag_items items = ag_pairs_of (ag_pick (payload, "diff"));
          ag_pairs_next (&items, &field, &change);) {
-        fputs (any ? ", " : " ", stdout);
-        ag_look_text (stdout, field);
-        fputs (": ", stdout);
-        put (change, "old");
-        fputs (" -> ", stdout);
-        put (change, "new");
+        fputs (any ? ", " : " ", out);
+        ag_look_text (out, field);
+        fputs (": ", out);
+        put (out, change, "old");
+        fputs (" -> ", out);
+        put (out, change, "new");
         any = true;
     }
     if (!any)
-        fputs (" (no change)", stdout);
+        fputs (" (no change)", out);
 }
 
 static void
-say_removed (struct ag_str event, struct ag_str payload)
+say_removed (FILE *out, struct ag_str event, struct ag_str payload)
 {
     (void)event;
-    put (payload, "id");
+    put (out, payload, "id");
 }
 
 static void
-say_started (struct ag_str event, struct ag_str payload)
+say_started (FILE *out, struct ag_str event, struct ag_str payload)
 {
     (void)event;
-    put (payload, "behavior");
-    fputs (" (", stdout);
-    put (payload, "event_id");
-    fputc (' ', stdout);
-    put (payload, "triggering_event_type");
-    fputc (')', stdout);
+    put (out, payload, "behavior");
+    fputs (" (", out);
+    put (out, payload, "event_id");
+    fputc (' ', out);
+    put (out, payload, "triggering_event_type");
+    fputc (')', out);
     if (ag_pick_uint (payload, "attempt") > 1)
-        printf (" attempt %" PRIu64, ag_pick_uint (payload, "attempt"));
+        fprintf (out, " attempt %" PRIu64, ag_pick_uint (payload, "attempt"));
 }
 
 //  How many: the length of a list of ids, or the count that stands in its place.
@@ -144,71 +152,71 @@ count_of (struct ag_str map, const char *key)
 }
 
 static void
-say_completed (struct ag_str event, struct ag_str payload)
+say_completed (FILE *out, struct ag_str event, struct ag_str payload)
 {
     (void)event;
-    put (payload, "behavior");
-    printf (" (%" PRIu64 " objects, %" PRIu64 " relations, %" PRIu64 " patches)",
-            count_of (payload, "objects_created"), count_of (payload, "relations_created"),
-            count_of (payload, "patches_applied"));
+    put (out, payload, "behavior");
+    fprintf (out, " (%" PRIu64 " objects, %" PRIu64 " relations, %" PRIu64 " patches)",
+             count_of (payload, "objects_created"), count_of (payload, "relations_created"),
+             count_of (payload, "patches_applied"));
 }
 
 static void
-say_failed (struct ag_str event, struct ag_str payload)
+say_failed (FILE *out, struct ag_str event, struct ag_str payload)
 {
     static const char *const parts[] = {"exception_type", "message", "reason"};
     (void)event;
-    put (payload, "behavior");
+    put (out, payload, "behavior");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (ag_pick_text (payload, parts[i]).n) {
-            fputs (": ", stdout);
-            ag_print_value (ag_pick (payload, parts[i]), LINE_BYTES);
+            fputs (": ", out);
+            put_value (out, ag_pick (payload, parts[i]), LINE_BYTES);
         }
 }
 
 static void
-say_promote (struct ag_str event, struct ag_str payload)
+say_promote (FILE *out, struct ag_str event, struct ag_str payload)
 {
     (void)event;
-    put (payload, "from_run");
-    printf (" -> here (+%" PRIu64 " ~%" PRIu64 " -%" PRIu64 ") forked_at=",
-            count_of (payload, "objects_created"), count_of (payload, "objects_patched"),
-            count_of (payload, "objects_removed"));
-    put (payload, "forked_at_event");
+    put (out, payload, "from_run");
+    fprintf (out, " -> here (+%" PRIu64 " ~%" PRIu64 " -%" PRIu64 ") forked_at=",
+             count_of (payload, "objects_created"), count_of (payload, "objects_patched"),
+             count_of (payload, "objects_removed"));
+    put (out, payload, "forked_at_event");
     uint64_t made = count_of (payload, "relations_created"),
              gone = count_of (payload, "relations_removed");
     if (made || gone)
-        printf (" relations=+%" PRIu64 "-%" PRIu64, made, gone);
+        fprintf (out, " relations=+%" PRIu64 "-%" PRIu64, made, gone);
 }
 
 static void
-say_agent (struct ag_str event, struct ag_str payload)
+say_agent (FILE *out, struct ag_str event, struct ag_str payload)
 {
     static const char *const parts[] = {"pid",    "exit_code", "signal",
                                         "reason", "next_try",  "wanted"};
     (void)event;
-    put (payload, "name");
+    put (out, payload, "name");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct ag_str value = ag_pick (payload, parts[i]);
         if (value.p && ag_kind_of (value) != AG_NULL) {
-            printf (" %s=", parts[i]);
-            ag_print_value (value, FIELD_BYTES);
+            fprintf (out, " %s=", parts[i]);
+            put_value (out, value, FIELD_BYTES);
         }
     }
 }
 
 //  Whatever else: its fields, one after the other.
 static void
-say_fields (struct ag_str event, struct ag_str payload)
+say_fields (FILE *out, struct ag_str event, struct ag_str payload)
 {
     struct ag_str key, value;
     (void)event;
     const char *space = "";
     for (struct ag_items items = ag_pairs_of (payload); ag_pairs_next (&items, &key, &value);) {
-        fputs (space, stdout);
-        ag_look_text (stdout, key);
-        fputc ('=', stdout);
-        ag_print_value (value, FIELD_BYTES);
+        fputs (space, out);
+        ag_look_text (out, key);
+        fputc ('=', out);
+        put_value (out, value, FIELD_BYTES);
         space = " ";
     }
 }
@@ -216,7 +224,7 @@ say_fields (struct ag_str event, struct ag_str payload)
 struct saying {
     const char *type; //  or what it begins with, when it ends with a point
     enum ag_paint paint;
-    void (*say) (struct ag_str event, struct ag_str payload);
+    void (*say) (FILE *out, struct ag_str event, struct ag_str payload);
 };
 
 static const struct saying *
@@ -252,55 +260,81 @@ saying_of (struct ag_str type)
 
 //  The hour of an RFC 3339 time; the day stands in --json.
 static void
-put_hour (struct ag_str time)
+put_hour (FILE *out, struct ag_str time)
 {
     if (time.n >= 19 && time.p[10] == 'T')
         time = (struct ag_str){time.p + 11, 8};
-    ag_look_text (stdout, time);
+    ag_look_text (out, time);
 }
 
 static void
-put_column (struct ag_str text, size_t wide)
+put_column (FILE *out, struct ag_str text, size_t wide)
 {
-    ag_look_text (stdout, text);
-    printf ("%*s  ", text.n < wide ? (int)(wide - text.n) : 0, "");
+    ag_look_text (out, text);
+    fprintf (out, "%*s  ", text.n < wide ? (int)(wide - text.n) : 0, "");
 }
 
-void
-ag_print_event (const struct ag_look *look, struct ag_str event, bool named)
+static void
+put_event (FILE *out, const struct ag_look *look, struct ag_str event, bool named)
 {
     struct ag_str type = ag_pick_text (event, "type"), id = ag_pick_text (event, "id");
     struct ag_str label = ag_pick_text (event, "label");
     const struct saying *saying = saying_of (type);
     if (named)
-        put_column (label.n ? label : ag_pick_text (event, "run"), NAME_WIDE);
-    put_column (id, ID_WIDE);
-    fputs (ag_paint (look, AG_DIM), stdout);
-    put_hour (ag_pick_text (event, "timestamp"));
+        put_column (out, label.n ? label : ag_pick_text (event, "run"), NAME_WIDE);
+    put_column (out, id, ID_WIDE);
+    fputs (ag_paint (look, AG_DIM), out);
+    put_hour (out, ag_pick_text (event, "timestamp"));
     //  types end in one column: two spaces stand between a type and its words, always
-    printf ("%s  %*s%s[", ag_paint (look, AG_PLAIN),
-            type.n < TYPE_WIDE ? (int)(TYPE_WIDE - type.n) : 0, "", ag_paint (look, saying->paint));
-    ag_look_text (stdout, type);
-    printf ("]%s  ", ag_paint (look, AG_PLAIN));
-    saying->say (event, ag_pick (event, "payload"));
+    fprintf (out, "%s  %*s%s[", ag_paint (look, AG_PLAIN),
+             type.n < TYPE_WIDE ? (int)(TYPE_WIDE - type.n) : 0, "",
+             ag_paint (look, saying->paint));
+    ag_look_text (out, type);
+    fprintf (out, "]%s  ", ag_paint (look, AG_PLAIN));
+    saying->say (out, event, ag_pick (event, "payload"));
+}
+
+//  One line, whatever it holds: on a terminal it ends at the edge. Indent: columns that are used already.
+static void
+print_line (const struct ag_look *look, struct ag_str event, bool named, int indent)
+{
+    char *line = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream (&line, &n);
+    assert (out);
+    put_event (out, look, event, named);
+    fclose (out);
+    ag_look_cut (stdout, (struct ag_str){line, n},
+                 look->columns > indent ? look->columns - indent : 0);
     fputc ('\n', stdout);
+    free (line);
 }
 
 void
+ag_print_event (const struct ag_look *look, struct ag_str event, bool named)
+{
+    print_line (look, event, named, 0);
+}
+
+//  Events of another run, a fork that was promoted, begin with its name.
+void
 ag_print_why (const struct ag_look *look, struct ag_str answer)
 {
-    struct ag_str event = {0};
+    struct ag_str event = {0}, run = {0};
     int depth = 0;
     for (struct ag_items items = ag_items (answer, "chain"); ag_items_next (&items, &event);
          depth++) {
         int indent = depth < DEPTH_MOST ? depth : DEPTH_MOST;
         if (depth)
             printf ("%*s%s", 2 * (indent - 1), "", "`- ");
-        ag_print_event (look, event, false);
+        else
+            run = ag_pick_text (event, "run");
+        print_line (look, event, !ag_str_eq (ag_pick_text (event, "run"), run),
+                    depth ? 2 * indent + 1 : 0);
     }
     if (depth == 1 && !ag_pick_text (event, "caused_by").n) {
         fputs ("`- no event caused it: it came from ", stdout);
-        put (event, "actor");
+        put (stdout, event, "actor");
         fputc ('\n', stdout);
     }
 }

@@ -1,7 +1,8 @@
 //  SPDX-License-Identifier: Apache-2.0
+#include "client/capture_test.h"
 #include "client/print.h"
 
-#include "client/capture_test.h"
+#include <locale.h>
 
 static const struct ag_look plain = {.now = 1767225600}; //  2026-01-01T00:00:00Z
 
@@ -164,6 +165,67 @@ lines_of_a_log_have_columns (void **state)
     assert_int_equal (strcspn (one, ":"), strcspn (two, ":"));
     free (one);
     free (two);
+}
+
+static void
+a_line_ends_at_the_edge_of_the_terminal_by_the_width_of_its_letters (void **state)
+{
+    (void)state;
+    setlocale (LC_CTYPE, "C.UTF-8");
+    static const struct {
+        int columns;
+        const char *text, *shown;
+    } rows[] = {{0, "abcdef", "abcdef"},
+                {6, "abcdef", "abcdef"},
+                {5, "abcdef", "abcd…"},
+                {1, "abcdef", "…"},
+                {5, "日本語", "日本…"},
+                {4, "日本語", "日…"},
+                {6, "日本語", "日本語"},
+                {3, "\033[31mabcd\033[0m", "\033[31mab…\033[0m"},
+                {4, "\033[31mabcd\033[0m", "\033[31mabcd\033[0m"},
+                {3, "a\xff\xff\xff", "a\xff…"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct capture capture = capture_begin();
+        ag_look_cut (stdout, ag_str (rows[i].text), rows[i].columns);
+        char *text = capture_end (&capture);
+        assert_string_equal (text, rows[i].shown);
+        free (text);
+    }
+    struct ag_look narrow = plain;
+    narrow.columns = 40;
+    char *text = printed_as (&narrow, event, EVENT ("note.written", "{'text':'a long text'}"));
+    assert_int_equal (mbstowcs (NULL, text, 0), 40 + 1);
+    free (text);
+}
+
+static void
+a_why_names_the_fork_whose_events_it_shows (void **state)
+{
+    (void)state;
+    char *text = printed_as (&plain, ag_print_why,
+                             "{'chain':[{'id':'evt_006','run':'r1','type':'a'},"
+                             "{'id':'evt_004','run':'r2','label':'try','type':'b'}]}");
+    assert_contains (text, "\n`- try ");
+    assert_true (ag_str_starts (ag_str (text), "evt_006"));
+    free (text);
+}
+
+static void
+failures_stand_together_by_what_they_broke_in (void **state)
+{
+    (void)state;
+#define FAILED(id, name, traceback)                                                                \
+    "{'id':'" id "','type':'behavior.failed','timestamp':'2026-01-01T12:34:56Z','payload':"        \
+    "{'behavior':'" name "','message':'m','traceback':'" traceback "'}}"
+    char *text = printed_as (
+        &plain, ag_print_failures,
+        "{'failures':[" FAILED ("evt_001", "a", "x") "," FAILED ("evt_002", "b", "y") "," FAILED (
+            "evt_003", "a", "one\\ntwo\\u001b\\n") "]}");
+    assert_contains (text, "a: 2 failures, the last:\nevt_003 ");
+    assert_contains (text, "\n  | one\n  | two\\x1b\nb: 1 failure\nevt_002 ");
+    assert_true (!strstr (text, "evt_001"));
+    free (text);
 }
 
 static void
@@ -349,6 +411,9 @@ main (void)
         cmocka_unit_test (a_why_is_an_indented_chain_newest_first),
         cmocka_unit_test (a_why_of_what_no_event_caused_names_its_actor),
         cmocka_unit_test (lines_of_a_log_have_columns),
+        cmocka_unit_test (a_line_ends_at_the_edge_of_the_terminal_by_the_width_of_its_letters),
+        cmocka_unit_test (a_why_names_the_fork_whose_events_it_shows),
+        cmocka_unit_test (failures_stand_together_by_what_they_broke_in),
         cmocka_unit_test (status_is_a_table_with_relative_times),
         cmocka_unit_test (times_are_told_in_one_unit),
         cmocka_unit_test (a_tree_shows_forks_under_their_parents),

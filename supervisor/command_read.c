@@ -123,9 +123,11 @@ ag_command_log (struct ag_command *command, struct ag_err *err)
                         .limit = msg->limit ? msg->limit : PAGE_EVENTS,
                         .after = msg->after,
                         .shown_as = run};
-    int rc = msg->after >= at
+    if (msg->tail && msg->tail < at && at - msg->tail > page.after)
+        page.after = at - msg->tail;
+    int rc = page.after >= at
                  ? 0
-                 : ag_journal_scan (journal, run, msg->after, at, add_event, &page, err);
+                 : ag_journal_scan (journal, run, page.after, at, add_event, &page, err);
     if (!rc)
         answer_page (&page, "events", NULL, 0);
     ag_buf_fini (&page.events);

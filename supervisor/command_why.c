@@ -6,11 +6,14 @@
 
 enum { CHAIN_EVENTS = 200 };
 
-//  The events that made a thing what it is, newest change first, each followed by its causes.
+//  The events that made a thing what it is, newest change first, each followed by its causes. Where a promote
+//  brought a change, the fork's own events follow the marker.
 struct chain {
     struct ag_command *command;
     struct ag_run *run;
-    uint64_t seen[CHAIN_EVENTS];
+    struct {
+        uint64_t run, seq; //  of the run that holds it
+    } seen[CHAIN_EVENTS];
     uint32_t count;
     struct ag_buf events;
 };
@@ -18,8 +21,9 @@ struct chain {
 static bool
 is_new (const struct chain *chain, uint64_t seq)
 {
+    uint64_t run = ag_run_holder (chain->run, seq)->number;
     for (uint32_t i = 0; i < chain->count; i++)
-        if (chain->seen[i] == seq)
+        if (chain->seen[i].seq == seq && chain->seen[i].run == run)
             return false;
     return seq && chain->count < CHAIN_EVENTS;
 }
@@ -36,9 +40,41 @@ follow_causes (struct chain *chain, uint64_t seq, struct ag_err *err)
         rc = ag_journal_read (chain->command->house->journal, chain->run, seq, &hold, &event, err);
         if (rc)
             break;
-        chain->seen[chain->count++] = seq;
+        chain->seen[chain->count].run = event.run;
+        chain->seen[chain->count++].seq = seq;
         ag_event_write (&event, chain->run->id, label, &chain->events);
         seq = event.cause < seq ? event.cause : 0;
+    }
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+static int follow_versions (struct chain *chain, enum ag_entity_kind kind, struct ag_str id,
+                            uint64_t at, struct ag_err *err);
+
+//  A change that a promote brought has its story in the fork, up to the tip that was promoted. What an
+//  imported promote says of a run means no run of this store.
+static int
+follow_fork (struct chain *chain, enum ag_entity_kind kind, struct ag_str id, uint64_t seq,
+             struct ag_err *err)
+{
+    ag_journal_t *journal = chain->command->house->journal;
+    struct ag_run *here = chain->run, *fork;
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    struct ag_str from, tip;
+    struct ag_err none;
+    uint64_t at;
+    int rc = ag_journal_read (journal, here, seq, &hold, &event, err);
+    bool brought = !rc && event.flags & AG_BLOCK && !(event.flags & AG_IMPORTED);
+    if (brought)
+        rc = ag_journal_read (journal, here, event.cause, &hold, &event, err);
+    if (!rc && brought && !ag_map_text (event.payload, "from_run", &from) &&
+        !ag_map_text (event.payload, "fork_tip", &tip) && !ag_evt_read (tip, &at) &&
+        !ag_run_find (journal, from, &fork, &none)) {
+        chain->run = fork;
+        rc = follow_versions (chain, kind, id, at, err) < 0 ? -1 : 0;
+        chain->run = here;
     }
     ag_buf_fini (&hold);
     return rc;
@@ -54,7 +90,10 @@ follow_versions (struct chain *chain, enum ag_entity_kind kind, struct ag_str id
     int found = 0, rc = 1;
     while (at && (rc = ag_state_tip (journal, chain->run, kind, id, at, &tip, err)) > 0) {
         found = 1;
+        bool first = is_new (chain, tip.seq);
         rc = follow_causes (chain, tip.seq, err);
+        if (!rc && first)
+            rc = follow_fork (chain, kind, id, tip.seq, err);
         if (rc || chain->count == CHAIN_EVENTS)
             break;
         at = tip.seq - 1;

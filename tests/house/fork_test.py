@@ -73,6 +73,29 @@ class Forks(unittest.TestCase):
         self.assertEqual([d["id"] for d in done["divergent_objects"]], ["note#1", "note#2"])
         self.assertFalse(done["is_identical"])
 
+    def test_why_leads_through_a_promote_into_the_fork(self):
+        root = self.root({**NOTE, "id": "note#1", "data": {"n": 1}})
+        fork = self.fork(root, "--label", self.name + "-f")["run_id"]
+        self.house.cli("apply", fork, stdin=lines({"op": "patch_object", "id": "note#1", "data": {"n": 2}},
+                                                  {"op": "patch_object", "id": "note#1", "data": {"n": 3}}))
+        self.house.cli("promote", fork)
+        chain = [(event["run"] == fork, event["type"], event["id"])
+                 for event in self.house.json("why", root, "note#1")["chain"]]
+        self.assertEqual(chain, [(False, "patch.applied", "evt_003"), (False, "promote.applied", "evt_002"),
+                                 (True, "patch.applied", "evt_003"), (True, "patch.applied", "evt_002"),
+                                 (True, "object.created", "evt_001")])
+        self.assertIn("`- " + self.name + "-f ", self.house.cli("why", root, "note#1").stdout)
+
+    def test_the_tail_of_a_log_is_its_last_events(self):
+        root = self.root(*({**NOTE, "id": f"note#{n}", "data": {}} for n in range(1, 1201)))
+        def ids(*words):
+            return [line.split()[0] for line in self.house.cli("log", root, *words).stdout.splitlines()]
+        self.assertEqual(ids("--tail", "2"), ["evt_1199", "evt_1200"])
+        self.assertEqual(len(ids("--tail", "700")), 700)
+        self.assertEqual(len(ids("--tail", "5000")), 1200)
+        self.assertEqual(ids("--tail", "3", "--limit", "1"), ["evt_1198"])
+        self.assertEqual(ids("--tail", "3", "--after", "1199"), ["evt_1200"])
+
     def test_a_fork_at_an_event_sees_the_state_of_that_event(self):
         root = self.root({**NOTE, "id": "note#1", "data": {"n": 1}}, {"op": "remove_object", "id": "note#1"})
         for point, objects in ((root + "@evt_001", {"note#1": {"n": 1}}), (root + "@2", {}), (root + "@tip", {})):
