@@ -10,10 +10,7 @@
 #include "supervisor/ids.h"
 #include "supervisor/journal.h"
 
-enum {
-    AG_RUN_DEPTH = 16,   //  forks of forks
-    AG_ORIGIN_BYTES = 64 //  without the NUL
-};
+enum { AG_RUN_DEPTH = 16, AG_ORIGIN_BYTES = 64 }; //  forks of forks; without the NUL
 
 enum ag_run_kind { AG_ROOT, AG_FORK, AG_TRIAL };
 enum ag_effects { AG_EFFECTS_CACHE, AG_EFFECTS_LIVE, AG_EFFECTS_REPLAY };
