@@ -80,6 +80,8 @@ int ag_value_normalise (struct ag_str bytes, struct ag_buf *out, struct ag_err *
 //  Equality: maps regardless of order; an integer equals a double exactly when
 //  the numbers are equal (2^53+1 is not 2^53); -0.0 equals 0; a bool is not a number.
 bool ag_value_equal (struct ag_str a, struct ag_str b);
+//  Order: of two numbers, or of two texts by bytes; false for any other pair.
+bool ag_value_order (struct ag_str a, struct ag_str b, int *order);
 
 //  Hash that is equal when values are equal: keys sorted by bytes, integral doubles as integers.
 //  Where blind is not empty, each occurrence of it in any text or key counts as a placeholder

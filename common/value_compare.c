@@ -126,6 +126,57 @@ ag_value_equal (struct ag_str a, struct ag_str b)
     return equal;
 }
 
+static int
+sign (bool below, bool above)
+{
+    return above - below;
+}
+
+static double
+real (const struct ag_head *head)
+{
+    return head->kind == AG_FLOAT ? head->f
+           : head->kind == AG_INT ? (double)head->i
+                                  : (double)head->u;
+}
+
+//  Doubles that are integers of 64 bits are settled as such. Any other is so far from every integer, or so
+//  small, that one which is rounded to a double does not pass it; it only may come to 2^64, from below.
+static int
+order_of_numbers (const struct ag_head *a, const struct ag_head *b)
+{
+    if (a->kind == AG_UINT && b->kind == AG_UINT)
+        return sign (a->u<b->u, a->u> b->u);
+    if (a->kind == AG_INT && b->kind == AG_INT)
+        return sign (a->i<b->i, a->i> b->i);
+    double x = real (a), y = real (b);
+    if (x == y)
+        return (a->kind == AG_FLOAT) - (b->kind == AG_FLOAT);
+    return sign (x<y, x> y);
+}
+
+static bool
+is_number (const struct ag_head *head)
+{
+    return head->kind == AG_INT || head->kind == AG_UINT || head->kind == AG_FLOAT;
+}
+
+bool
+ag_value_order (struct ag_str a, struct ag_str b, int *order)
+{
+    struct ag_cursor one = ag_cursor (a), two = ag_cursor (b);
+    struct ag_head x, y;
+    if (ag_next (&one, &x) || ag_next (&two, &y))
+        return false;
+    bool texts = x.kind == AG_TEXT && y.kind == AG_TEXT;
+    if (!texts && !(is_number (&x) && is_number (&y)))
+        return false;
+    settle (&x);
+    settle (&y);
+    *order = texts ? ag_str_cmp (x.s, y.s) : order_of_numbers (&x, &y);
+    return true;
+}
+
 void
 ag_value_hash (struct ag_str bytes, struct ag_str blind, uint8_t hash[AG_HASH])
 {

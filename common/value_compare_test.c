@@ -10,6 +10,18 @@ hash_of (struct ag_str value, const char *blind, char text[2 * AG_HASH + 1])
 }
 
 static void
+check_order (const char *one, const char *two, int expected)
+{
+    struct ag_str a = hex (one), b = hex (two);
+    int order = 9;
+    bool ordered = ag_value_order (a, b, &order);
+    if (!ordered || (order > 0) - (order < 0) != expected)
+        fail_msg ("%s and %s: %d, not %d", one, two, order, expected);
+    drop (a);
+    drop (b);
+}
+
+static void
 each_pair_is_equal_or_not_and_its_hashes_agree (void **state)
 {
     (void)state;
@@ -175,10 +187,60 @@ large_maps_are_equal_in_any_order (void **state)
     ag_buf_fini (&b);
 }
 
+//  Each is below all that follow it, whatever kinds of numbers the two are.
+static void
+numbers_are_ordered_by_value_and_texts_by_bytes (void **state)
+{
+    (void)state;
+    static const char *const rising[] = {
+        "cbc3e0000000000001", //  the next double below -2^63
+        "d38000000000000000", //  -2^63
+        "d38000000000000001",
+        "cbbff8000000000000",
+        "ff",
+        "cbbfe0000000000000",
+        "00",
+        "cb3fe0000000000000",
+        "01",
+        "cb4340000000000000", //  2^53 as a double
+        "cf0020000000000001", //  2^53 + 1
+        "cf7fffffffffffffff", //  2^63 - 1
+        "cb43e0000000000000", //  2^63
+        "cfffffffffffffffff", //  2^64 - 1
+        "cb43f0000000000000"  //  2^64
+    };
+    static const char *const texts[] = {"a0", "a141", "a161", "a26161", "a162"};
+    for (size_t i = 0; i < sizeof rising / sizeof *rising; i++)
+        for (size_t j = 0; j < sizeof rising / sizeof *rising; j++)
+            check_order (rising[i], rising[j], (i > j) - (i < j));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t j = 0; j < sizeof texts / sizeof *texts; j++)
+            check_order (texts[i], texts[j], (i > j) - (i < j));
+    check_order ("00", "cb8000000000000000", 0); //  0 and -0.0
+    check_order ("01", "cb3ff0000000000000", 0);
+}
+
+static void
+nothing_else_has_an_order (void **state)
+{
+    (void)state;
+    static const char *const all[] = {"c0", "c2", "c3", "01", "a131", "9101", "8101"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t j = 0; j < sizeof all / sizeof *all; j++) {
+            struct ag_str a = hex (all[i]), b = hex (all[j]);
+            int order;
+            assert_int_equal (ag_value_order (a, b, &order), i == j && (i == 3 || i == 4));
+            drop (a);
+            drop (b);
+        }
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (numbers_are_ordered_by_value_and_texts_by_bytes),
+        cmocka_unit_test (nothing_else_has_an_order),
         cmocka_unit_test (each_pair_is_equal_or_not_and_its_hashes_agree),
         cmocka_unit_test (the_hash_is_that_of_the_sorted_bytes),
         cmocka_unit_test (a_hash_that_is_blind_to_a_tag_is_the_same_in_two_forks),

@@ -13,6 +13,7 @@ enum { LOOK_EVENTS = 256 };
 //  The numbers of a cursor's note, in the order in which they are written and read.
 #define NUMBERS(N)                                                                                 \
     N (next, self->next)                                                                           \
+    N (tick, self->tick)                                                                           \
     N (in_hand, self->in_hand)                                                                     \
     N (due, self->due)                                                                             \
     N (active, self->active)                                                                       \
@@ -49,6 +50,7 @@ ag_queue_save (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self)
 #undef N
     ag_note_put (journal, run, AG_LIT ("queue"), run->head.tip, ag_buf_str (&value));
     ag_buf_fini (&value);
+    ag_delays_save (journal, run, &self->delays);
     self->changed = false;
 }
 
@@ -110,12 +112,39 @@ in_force (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint
     return 0;
 }
 
+static void
+clear_due (struct ag_queue *self)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        ag_buf_fini (&self->list[i].behavior);
+        ag_buf_fini (&self->list[i].relation);
+    }
+    self->due = self->count = 0;
+}
+
+//  What was put off until now is due after the event's own behaviours, as it was registered for its trigger.
+static int
+add_delayed (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, struct ag_buf *hold,
+             struct ag_err *err)
+{
+    for (uint32_t i = 0; i < self->delays.count; i++) {
+        const struct ag_delay *delay = &self->delays.list[i];
+        if (delay->fire_at > self->tick)
+            break;
+        if (delay->host < self->host_count &&
+            (in_force (journal, run, self, delay->host, delay->event, hold, err) ||
+             ag_due_add_delayed (self, delay, ag_buf_str (hold), err)))
+            return -1;
+    }
+    return 0;
+}
+
 //  Put an event in hand: the list of what is due for it, which is the same whenever it is made.
 static int
 take (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
       const struct ag_event *event, struct ag_err *err)
 {
-    ag_queue_next_event (self);
+    clear_due (self);
     self->next = event->seq;
     self->in_hand = true;
     struct ag_buf behaviors = {0};
@@ -125,6 +154,9 @@ take (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
         if (!rc)
             rc = ag_due_add (journal, run, self, host, ag_buf_str (&behaviors), event, err);
     }
+    ag_due_order (self);
+    if (!rc)
+        rc = add_delayed (journal, run, self, &behaviors, err);
     ag_buf_fini (&behaviors);
     return rc;
 }
@@ -151,31 +183,86 @@ struct replay {
     int rc;
 };
 
-//  The behaviour that an event says was started counts as done.
+static bool
+is_queued (const struct ag_event *event)
+{
+    return !(event->flags & AG_QUIESCENT) && ag_type_rule (event->type).queued;
+}
+
+struct moving {
+    struct ag_queue *queue;
+    uint64_t tick, last; //  where to stop; the last event that counts
+};
+
+static bool
+count_tick (void *arg, const struct ag_event *event)
+{
+    struct moving *moving = arg;
+    if (!is_queued (event))
+        return true;
+    moving->last = event->seq;
+    return ++moving->queue->tick < moving->tick;
+}
+
+//  Past the events up to `until`, or only up to that tick; the last one is taken in hand when asked for.
+static int
+move_to (struct replay *replay, uint64_t until, uint64_t tick, bool in_hand)
+{
+    struct ag_queue *queue = replay->queue;
+    ag_queue_next_event (queue);
+    struct moving moving = {queue, tick, 0};
+    if (ag_journal_scan (replay->journal, replay->run, queue->next - 1, until, count_tick, &moving,
+                         replay->err))
+        return -1;
+    ag_delays_drop (&queue->delays, queue->tick - (in_hand && moving.last));
+    queue->next = (in_hand && moving.last ? moving.last : until) + 1;
+    if (!in_hand || !moving.last)
+        return 0;
+    return take_seq (replay->journal, replay->run, queue, moving.last, replay->err);
+}
+
+//  What an event says was started, put off or failed counts as done; an event without that says nothing.
+static bool
+follow_due (struct replay *replay, const struct ag_event *event, enum ag_type type)
+{
+    struct ag_queue *queue = replay->queue;
+    struct ag_str name = {0}, relation = {0};
+    uint64_t fire_at = 0;
+    ag_map_text (event->payload, "behavior", &name);
+    ag_map_text (event->payload, "relation_id", &relation);
+    const struct ag_delay *delay = ag_delays_find (&queue->delays, event->cause, name, relation);
+    if (delay && !(queue->in_hand && queue->tick == delay->fire_at))
+        replay->rc = move_to (replay, replay->run->cut, delay->fire_at, true);
+    else if (!delay && event->cause >= queue->next &&
+             !(queue->in_hand && queue->next == event->cause))
+        replay->rc = move_to (replay, event->cause, UINT64_MAX, true);
+    queue->active = true;
+    for (uint32_t i = queue->due; !replay->rc && i < queue->count; i++) {
+        if (!ag_due_is (queue, i, event->cause, name, relation))
+            continue;
+        queue->due = i + 1;
+        if (type == AG_EV_BEHAVIOR_SCHEDULED &&
+            !ag_map_uint (event->payload, "fire_at_tick", &fire_at))
+            replay->rc = ag_delays_add (&queue->delays, event->cause, fire_at, queue->list[i].host,
+                                        name, relation, replay->err);
+    }
+    return !replay->rc;
+}
+
 static bool
 follow (void *arg, const struct ag_event *event)
 {
     struct replay *replay = arg;
-    struct ag_queue *queue = replay->queue;
-    if (ag_str_eq (event->type, ag_type_name (AG_EV_RUNTIME_IDLE))) {
-        ag_queue_next_event (queue);
-        queue->next = event->seq + 1;
-        queue->active = false;
-        return true;
+    enum ag_type type = ag_type_of (event->type);
+    if (type == AG_EV_RUNTIME_IDLE) {
+        replay->rc = move_to (replay, event->seq, UINT64_MAX, false);
+        replay->queue->active = false;
+        return !replay->rc;
     }
-    if (!ag_str_eq (event->type, ag_type_name (AG_EV_BEHAVIOR_STARTED)) &&
-        !ag_str_eq (event->type, ag_type_name (AG_EV_RELATION_BEHAVIOR_STARTED)))
+    if (type != AG_EV_BEHAVIOR_STARTED && type != AG_EV_RELATION_BEHAVIOR_STARTED &&
+        type != AG_EV_BEHAVIOR_SCHEDULED && type != AG_EV_BEHAVIOR_FAILED)
         return true;
-    struct ag_str name = {0}, relation = {0};
-    ag_map_text (event->payload, "behavior", &name);
-    ag_map_text (event->payload, "relation_id", &relation);
-    if (queue->next != event->cause || !queue->in_hand)
-        replay->rc = take_seq (replay->journal, replay->run, queue, event->cause, replay->err);
-    queue->active = true;
-    for (uint32_t i = queue->due; !replay->rc && i < queue->count; i++)
-        if (ag_due_is (queue, i, name, relation))
-            queue->due = i + 1;
-    return !replay->rc;
+    return follow_due (replay, event, type);
 }
 
 //  The note tells where the parent stood at the cut or a little earlier; its log tells the rest. What was
@@ -204,6 +291,8 @@ load_cursor (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, s
     if (rc > 0)
         rc = read_note (self, ag_buf_str (&hold), err);
     ag_buf_fini (&hold);
+    if (!rc)
+        rc = ag_delays_load (journal, run, &self->delays, err);
     uint32_t due = self->due;
     if (!rc && self->in_hand) {
         rc = take_seq (journal, run, self, self->next, err);
@@ -250,6 +339,7 @@ ag_queue_free (struct ag_queue *self)
     ag_queue_next_event (self);
     free (self->list);
     ag_buf_fini (&self->left_out);
+    ag_delays_fini (&self->delays);
     for (int i = 0; i < AG_HOSTS; i++)
         ag_buf_fini (&self->hosts[i].behaviors);
     free (self);
@@ -266,7 +356,7 @@ look_at (void *arg, const struct ag_event *event)
 {
     struct look *look = arg;
     struct ag_queue *queue = look->replay.queue;
-    bool queued = !(event->flags & AG_QUIESCENT) && ag_type_rule (event->type).queued;
+    bool queued = is_queued (event);
     queue->spent = queued && look->replay.run->head.used[AG_USED_EVENTS] >= queue->most_events;
     if (queue->spent)
         return false;
@@ -274,6 +364,7 @@ look_at (void *arg, const struct ag_event *event)
     queue->changed = true;
     if (queued) {
         queue->active = true;
+        queue->tick++;
         ag_run_touch (look->replay.journal, look->replay.run);
         look->replay.run->head.used[AG_USED_EVENTS]++;
         look->replay.rc =
@@ -300,15 +391,13 @@ ag_queue_look (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
 void
 ag_queue_next_event (struct ag_queue *self)
 {
-    if (self->in_hand)
+    if (self->in_hand) {
         self->next++;
-    for (uint32_t i = 0; i < self->count; i++) {
-        ag_buf_fini (&self->list[i].behavior);
-        ag_buf_fini (&self->list[i].relation);
+        ag_delays_drop (&self->delays, self->tick);
     }
+    clear_due (self);
     self->in_hand = false;
     self->changed = true;
-    self->due = self->count = 0;
 }
 
 void
@@ -316,8 +405,9 @@ ag_queue_clear_open (struct ag_queue *self)
 {
     ag_buf_fini (&self->open.behavior);
     ag_buf_fini (&self->open.relation);
-    ag_buf_fini (&self->open.reads);
     ag_buf_fini (&self->open.frame);
+    ag_buf_fini (&self->open.matches.list);
+    ag_buf_fini (&self->open.reads);
     ag_buf_fini (&self->open.pending.tool);
     ag_buf_fini (&self->open.pending.args);
     ag_buf_fini (&self->open.denied);
@@ -332,8 +422,9 @@ ag_queue_open_due (struct ag_run *run, struct ag_queue *self)
     ag_queue_clear_open (self);
     self->is_open = true;
     self->open = (struct ag_invocation){.run = run->number,
-                                        .event = self->next,
+                                        .event = due->event,
                                         .host = due->host,
+                                        .delayed = due->delayed,
                                         .attempt = 1,
                                         .mint = {.object = run->head.minted[AG_MINTED_OBJECT],
                                                  .relation = run->head.minted[AG_MINTED_RELATION],

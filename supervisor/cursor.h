@@ -5,6 +5,7 @@
  */
 #ifndef AG_CURSOR_H
 #define AG_CURSOR_H
+#include "supervisor/delays.h"
 #include "supervisor/queue.h"
 #include <uthash.h>
 
@@ -12,7 +13,9 @@ enum { AG_HOSTS = 2 };
 
 //  One behaviour that is due for the event in hand; of a relation behaviour, for one relation.
 struct ag_due {
-    uint32_t host;
+    uint32_t host, place; //  place: in registration order
+    uint64_t event;       //  the one in hand, or an earlier one when it was put off
+    bool delayed;
     struct ag_buf behavior; //  its element of the registration in force
     struct ag_buf relation; //  id; empty for a function behaviour
 };
@@ -20,6 +23,7 @@ struct ag_due {
 struct ag_queue {
     uint64_t run;
     uint64_t next;        //  event in hand, or the next one to look at
+    uint64_t tick;        //  events taken so far, the one in hand included
     bool in_hand;         //  its behaviours are in the list, `due` is the next of them
     bool active;          //  something was looked at since the last runtime.idle
     uint32_t exhausted;   //  a budget is used up: 1 + its dimension
@@ -39,6 +43,7 @@ struct ag_queue {
     uint32_t host_count; //  0: the run has none
     bool is_open;
     struct ag_invocation open;
+    struct ag_delays delays;
     UT_hash_handle hh;
 };
 

@@ -29,9 +29,9 @@ append (struct core *core, struct ag_run *run, const char *type, const char *pay
     return seq;
 }
 
-//  A run with one script host, registered with BEHAVIORS at event 1.
+//  A run with one script host, registered with these behaviours at event 1.
 static struct ag_run *
-run_with_host (struct core *core)
+run_with (struct core *core, const char *behaviors)
 {
     struct ag_birth birth = {0};
     struct ag_run *run;
@@ -41,12 +41,18 @@ run_with_host (struct core *core)
                  value (core, "{\"hosts\":[{\"kind\":\"script\"}]}", &hold));
     struct ag_queue *queue = ag_queue_load (core->journal, run, &core->err);
     assert_non_null (queue);
-    must (core, ag_queue_note_host (core->journal, run, queue, 0, value (core, BEHAVIORS, &hold),
+    must (core, ag_queue_note_host (core->journal, run, queue, 0, value (core, behaviors, &hold),
                                     (struct ag_str){0}, &core->err));
     ag_queue_save (core->journal, run, queue);
     ag_queue_free (queue);
     ag_buf_fini (&hold);
     return run;
+}
+
+static struct ag_run *
+run_with_host (struct core *core)
+{
+    return run_with (core, BEHAVIORS);
 }
 
 static struct ag_queue *
@@ -339,6 +345,157 @@ a_behaviour_beyond_what_one_event_may_cause_is_left_out_and_named (void **state)
     ag_buf_fini (&hold);
 }
 
+static void
+the_higher_priority_comes_first_and_equals_stay_in_their_order (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with (core, "[{\"name\":\"a\",\"on\":[\"job\"]},"
+                                         "{\"name\":\"b\",\"on\":[\"job\"],\"priority\":-1},"
+                                         "{\"name\":\"c\",\"on\":[\"job\"],\"priority\":9},"
+                                         "{\"name\":\"d\",\"on\":[\"job\"]},"
+                                         "{\"name\":\"e\",\"on\":[\"job\"],\"priority\":9}]");
+    append (core, run, "job", "{}", 0);
+    struct ag_queue *queue = load (core, run);
+    assert_true (look (core, run, queue));
+    const char *const order[] = {"c", "e", "a", "d", "b"};
+    assert_int_equal (queue->count, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_string_equal (name_of (queue, i), order[i]);
+    ag_queue_free (queue);
+}
+
+#define LATE                                                                                       \
+    "[{\"name\":\"late\",\"on\":[\"job\"],\"activate_after\":2},"                                  \
+    "{\"name\":\"now\",\"on\":[\"tick\"]}]"
+
+//  What the queue does when the behaviour `late` comes up for the event in hand: its event, and the entry.
+static void
+put_off (struct core *core, struct ag_run *run, struct ag_queue *queue, uint64_t job)
+{
+    char payload[128];
+    uint64_t fire_at = queue->tick + 2;
+    snprintf (payload, sizeof payload, "{\"behavior\":\"late\",\"fire_at_tick\":%llu}",
+              (unsigned long long)fire_at);
+    append (core, run, "behavior.scheduled", payload, job);
+    must (core, ag_delays_add (&queue->delays, job, fire_at, 0, AG_LIT ("late"), (struct ag_str){0},
+                               &core->err));
+    queue->due++;
+    queue->changed = true;
+}
+
+static struct ag_queue *
+reopened (struct core *core, struct ag_run **run, struct ag_queue *queue)
+{
+    uint64_t number = (*run)->number;
+    ag_queue_save (core->journal, *run, queue);
+    ag_queue_free (queue);
+    core_again (core);
+    must (core, ag_run_get (core->journal, number, run, &core->err));
+    return load (core, *run);
+}
+
+static void
+a_delay_outlives_restarts_and_fires_once_after_so_many_events (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with (core, LATE);
+    uint64_t job = append (core, run, "job", "{}", 0);
+    struct ag_queue *queue = load (core, run);
+    assert_true (look (core, run, queue));
+    put_off (core, run, queue, job);
+    queue = reopened (core, &run, queue);
+    assert_true (queue->in_hand);
+    assert_int_equal (queue->due, 1);
+    ag_queue_next_event (queue);
+    append (core, run, "tick", "{}", 0);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->count, 1);
+    assert_string_equal (name_of (queue, 0), "now");
+    ag_queue_next_event (queue);
+    queue = reopened (core, &run, queue);
+    assert_false (look (core, run, queue)); //  nothing spins while it waits
+    append (core, run, "noise", "{}", 0);
+    uint64_t fires = append (core, run, "tick", "{}", 0);
+    assert_true (look (core, run, queue)); //  noise is of nobody, and counts
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal (queue->next, fires - 1);
+        assert_int_equal (queue->count, 1);
+        assert_string_equal (name_of (queue, 0), "late");
+        ag_queue_open_due (run, queue);
+        assert_int_equal (queue->open.event, job);
+        assert_true (queue->open.delayed);
+        queue = reopened (core, &run, queue); //  while it is open
+    }
+    assert_true (queue->is_open && queue->open.delayed);
+    ag_queue_clear_open (queue);
+    ag_queue_next_event (queue);
+    assert_int_equal (queue->delays.count, 0);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->count, 1);
+    assert_string_equal (name_of (queue, 0), "now");
+    ag_queue_free (queue);
+}
+
+//  One note before everything, so that the fork learns of all from the log.
+static void
+a_fork_inherits_what_was_put_off_as_it_stood_at_the_cut (void **state)
+{
+    struct core *core = *state;
+    struct ag_run *run = run_with (core, LATE), *fork;
+    struct ag_birth birth = {.kind = AG_FORK};
+    uint64_t job = append (core, run, "job", "{}", 0);
+    struct ag_queue *queue = load (core, run);
+    assert_true (look (core, run, queue));
+    put_off (core, run, queue, job);
+    ag_queue_free (queue); //  without a note
+    uint64_t scheduled = run->head.tip;
+    uint64_t tick = append (core, run, "tick", "{}", 0);
+    append (core, run, "behavior.started", "{\"behavior\":\"now\"}", tick);
+    uint64_t second = append (core, run, "tick", "{}", 0);
+    uint64_t now = append (core, run, "behavior.started", "{\"behavior\":\"now\"}", second);
+    uint64_t fired = append (core, run, "behavior.started", "{\"behavior\":\"late\"}", job);
+    uint64_t idle = append (core, run, "runtime.idle", "{}", 0);
+    const struct {
+        uint64_t at, next, tick;
+        uint32_t delays, due, count;
+    } cases[] = {{job, job, 1, 0, 0, 1},
+                 {scheduled, job, 1, 1, 1, 1},
+                 {now, second, 3, 1, 1, 2},
+                 {fired, second, 3, 1, 2, 2},
+                 {idle, idle + 1, 3, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        must (core, ag_fork (core->journal, run, cases[i].at, &birth, &fork, &core->err));
+        queue = load (core, fork);
+        if (i == 0)
+            assert_true (look (core, fork, queue));
+        assert_int_equal (queue->next, cases[i].next);
+        assert_int_equal (queue->tick, cases[i].tick);
+        assert_int_equal (queue->delays.count, cases[i].delays);
+        assert_int_equal (queue->due, cases[i].due);
+        assert_int_equal (queue->count, cases[i].count);
+        ag_queue_free (queue);
+    }
+}
+
+static void
+so_much_can_be_put_off_and_no_more (void **state)
+{
+    struct core *core = *state;
+    struct ag_delays delays = {0};
+    for (int i = 0; i < AG_DELAYS_MAX; i++)
+        must (core, ag_delays_add (&delays, (uint64_t)i, (uint64_t)(2 * AG_DELAYS_MAX - i % 7), 0,
+                                   AG_LIT ("a"), AG_LIT ("r"), &core->err));
+    refuses (core, ag_delays_add (&delays, 1, 1, 0, AG_LIT ("a"), AG_LIT ("r"), &core->err),
+             AG_E_TOO_LARGE, "1000 invocations are put off");
+    for (int i = 1; i < AG_DELAYS_MAX; i++)
+        assert_true (delays.list[i - 1].fire_at < delays.list[i].fire_at ||
+                     (delays.list[i - 1].fire_at == delays.list[i].fire_at &&
+                      delays.list[i - 1].event < delays.list[i].event));
+    ag_delays_drop (&delays, 2 * AG_DELAYS_MAX - 6);
+    assert_int_equal (delays.count, AG_DELAYS_MAX - AG_DELAYS_MAX / 7);
+    ag_delays_fini (&delays);
+}
+
 int
 main (void)
 {
@@ -351,6 +508,10 @@ main (void)
         core_test (a_fork_runs_what_its_parent_had_not_handed_out_at_the_cut),
         core_test (a_fork_of_a_run_with_a_spent_budget_has_its_own),
         core_test (no_more_events_are_looked_at_than_the_budget_allows),
+        core_test (the_higher_priority_comes_first_and_equals_stay_in_their_order),
+        core_test (a_delay_outlives_restarts_and_fires_once_after_so_many_events),
+        core_test (a_fork_inherits_what_was_put_off_as_it_stood_at_the_cut),
+        core_test (so_much_can_be_put_off_and_no_more),
         core_test (the_same_registration_again_is_not_news),
         core_test (a_new_registration_is_valid_for_later_events_only),
         core_test (a_behaviour_beyond_what_one_event_may_cause_is_left_out_and_named),

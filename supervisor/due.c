@@ -9,16 +9,16 @@
 enum { ID_BYTES = 256 };
 
 static int
-add (struct ag_queue *queue, uint32_t host, struct ag_str behavior, struct ag_str relation,
-     struct ag_err *err)
+add (struct ag_queue *queue, uint32_t most, uint32_t host, uint64_t event, struct ag_str behavior,
+     struct ag_str relation, struct ag_err *err)
 {
-    if (queue->count >= AG_DUE_MAX)
+    if (queue->count >= most)
         return ag_fail (err, AG_E_TOO_LARGE, "more than %d invocations for one event", AG_DUE_MAX);
     if (!(queue->count & (queue->count - 1))) //  0 and powers of two: full
         queue->list =
             ag_xrealloc (queue->list, (queue->count ? 2 * queue->count : 1) * sizeof *queue->list);
-    struct ag_due *due = &queue->list[queue->count++];
-    *due = (struct ag_due){.host = host};
+    struct ag_due *due = &queue->list[queue->count];
+    *due = (struct ag_due){.host = host, .event = event, .place = queue->count++};
     ag_buf_add_str (&due->behavior, behavior);
     ag_buf_add_str (&due->relation, relation);
     return 0;
@@ -89,13 +89,13 @@ add_relations (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue
 {
     struct found found = {.journal = journal, .run = run, .at = event->seq, .err = err};
     if (ag_map_text (behavior, "relation_type", &found.type))
-        return add (queue, host, behavior, (struct ag_str){0}, err);
+        return add (queue, AG_DUE_MAX, host, event->seq, behavior, (struct ag_str){0}, err);
     ag_match_texts (event->payload, relations_of_text, &found);
     if (found.count)
         qsort (found.ids, found.count, sizeof *found.ids, by_bytes);
     for (size_t i = 0; i < found.count; i++) {
         if (!found.rc)
-            found.rc = add (queue, host, behavior, found.ids[i], err);
+            found.rc = add (queue, AG_DUE_MAX, host, event->seq, behavior, found.ids[i], err);
         free ((char *)found.ids[i].p);
     }
     free (found.ids);
@@ -137,10 +137,49 @@ ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, u
     return 0;
 }
 
-bool
-ag_due_is (const struct ag_queue *queue, uint32_t i, struct ag_str name, struct ag_str relation)
+int
+ag_due_add_delayed (struct ag_queue *queue, const struct ag_delay *delay, struct ag_str behaviors,
+                    struct ag_err *err)
 {
+    struct ag_cursor in = ag_cursor (behaviors);
+    struct ag_head list;
+    struct ag_str behavior, name;
+    if (!behaviors.n || ag_next (&in, &list))
+        return 0;
+    for (uint32_t i = 0; i < list.count && !ag_take (&in, &behavior); i++) {
+        if (ag_map_text (behavior, "name", &name) || !ag_str_eq (name, ag_buf_str (&delay->name)))
+            continue;
+        int rc = add (queue, AG_DUE_MAX + AG_DELAYS_MAX, delay->host, delay->event, behavior,
+                      ag_buf_str (&delay->relation), err);
+        queue->list[queue->count - 1].delayed = true;
+        return rc;
+    }
+    return 0;
+}
+
+static int
+by_priority (const void *a, const void *b)
+{
+    const struct ag_due *one = a, *two = b;
+    int64_t x = ag_match_priority (ag_buf_str (&one->behavior)),
+            y = ag_match_priority (ag_buf_str (&two->behavior));
+    return x != y ? (x < y) - (x > y) : (one->place > two->place) - (one->place < two->place);
+}
+
+void
+ag_due_order (struct ag_queue *queue)
+{
+    if (queue->count)
+        qsort (queue->list, queue->count, sizeof *queue->list, by_priority);
+}
+
+bool
+ag_due_is (const struct ag_queue *queue, uint32_t i, uint64_t event, struct ag_str name,
+           struct ag_str relation)
+{
+    const struct ag_due *due = &queue->list[i];
     struct ag_str own = {0};
-    ag_map_text (ag_buf_str (&queue->list[i].behavior), "name", &own);
-    return ag_str_eq (own, name) && ag_str_eq (ag_buf_str (&queue->list[i].relation), relation);
+    ag_map_text (ag_buf_str (&due->behavior), "name", &own);
+    return due->event == event && ag_str_eq (own, name) &&
+           ag_str_eq (ag_buf_str (&due->relation), relation);
 }

@@ -1,4 +1,4 @@
-/*  due - which behaviours an event is due to, in registration order.
+/*  due - which behaviours an event is due to: higher priority first, then in registration order.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_DUE_H
@@ -14,7 +14,13 @@ enum { AG_DUE_MAX = 10000 }; //  invocations that one event may cause
 int ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, uint32_t host,
                 struct ag_str behaviors, const struct ag_event *event, struct ag_err *err);
 
-//  Is entry i the behaviour of this name, for this relation (p NULL: none)?
-bool ag_due_is (const struct ag_queue *queue, uint32_t i, struct ag_str name,
+//  Add what was put off until now, as it is registered.
+int ag_due_add_delayed (struct ag_queue *queue, const struct ag_delay *delay,
+                        struct ag_str behaviors, struct ag_err *err);
+//  Put what was added so far in the order of its priorities.
+void ag_due_order (struct ag_queue *queue);
+
+//  Is entry i due to this event, the behaviour of this name, for this relation (p NULL: none)?
+bool ag_due_is (const struct ag_queue *queue, uint32_t i, uint64_t event, struct ag_str name,
                 struct ag_str relation);
 #endif

@@ -53,6 +53,34 @@ open_payload (const struct ag_invocation *self, struct ag_buf *out)
     return map;
 }
 
+int
+ag_invocation_note (struct ag_house *house, const struct ag_invocation *self, enum ag_type type,
+                    struct ag_str pairs, uint32_t count, struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    size_t map = open_payload (self, &payload);
+    ag_buf_add_str (&payload, pairs);
+    ag_close (&payload, map, 2 + count);
+    return append (house, self, type, &payload, &seq, err);
+}
+
+static int
+append_matched (struct ag_house *house, const struct ag_invocation *self, struct ag_err *err)
+{
+    struct ag_str pattern;
+    struct ag_buf pairs = {0};
+    if (ag_map_text (ag_buf_str (&self->behavior), "pattern", &pattern))
+        return 0;
+    ag_put_lit (&pairs, "matches_count");
+    ag_put_uint (&pairs, self->matches.count);
+    ag_put_lit (&pairs, "pattern");
+    ag_put_text (&pairs, pattern);
+    int rc = ag_invocation_note (house, self, AG_EV_PATTERN_MATCHED, ag_buf_str (&pairs), 2, err);
+    ag_buf_fini (&pairs);
+    return rc;
+}
+
 static int
 append_started (struct ag_house *house, struct ag_invocation *self, const struct ag_event *event,
                 struct ag_err *err)
@@ -87,7 +115,7 @@ ag_invocation_begin (struct ag_house *house, struct ag_invocation *self, struct 
 {
     struct ag_run *run;
     struct ag_buf hold = {0};
-    struct ag_event event;
+    struct ag_event event = {0};
     int rc = ag_run_get (house->journal, self->run, &run, err);
     if (!rc)
         rc = ag_journal_read (house->journal, run, self->event, &hold, &event, err);
@@ -95,8 +123,10 @@ ag_invocation_begin (struct ag_house *house, struct ag_invocation *self, struct 
         ag_buf_clear (&self->frame);
         if (event.frame.p)
             ag_buf_add_str (&self->frame, event.frame);
-        rc = append_started (house, self, &event, err);
+        rc = append_matched (house, self, err);
     }
+    if (!rc)
+        rc = append_started (house, self, &event, err);
     if (!rc) {
         ag_run_touch (house->journal, run);
         run->head.used[AG_USED_CALLS]++;
@@ -140,6 +170,15 @@ close_failed (struct ag_house *house, struct ag_invocation *self, const struct f
     if (!rc)
         ag_queue_close (house, self->run);
     return rc;
+}
+
+int
+ag_invocation_give_up (struct ag_house *house, struct ag_invocation *self, const struct ag_err *why,
+                       const char *reason, struct ag_err *err)
+{
+    struct failure failure = {
+        .type = AG_LIT ("NotHandedOut"), .message = ag_str (why->text), .reason = ag_str (reason)};
+    return close_failed (house, self, &failure, err);
 }
 
 static int

@@ -31,6 +31,13 @@ int ag_invocation_tell (struct ag_house *house, const struct ag_invocation *invo
 struct ag_policy ag_invocation_policy (struct ag_house *house,
                                        const struct ag_invocation *invocation);
 
+//  Append an event about it: {behavior, event_id} and these pairs, as a map holds them.
+int ag_invocation_note (struct ag_house *house, const struct ag_invocation *invocation,
+                        enum ag_type type, struct ag_str pairs, uint32_t count, struct ag_err *err);
+//  It is not handed out: behavior.failed says why, and it is closed.
+int ag_invocation_give_up (struct ag_house *house, struct ag_invocation *invocation,
+                           const struct ag_err *why, const char *reason, struct ag_err *err);
+
 //  Its process died: handed out again, or, after its last attempt, behavior.failed. by_house: the house
 //  ended the process on purpose; that does not count.
 struct ag_death {

@@ -5,10 +5,11 @@
 #define AG_INVOKE_H
 #include "supervisor/invocation.h"
 
-//  {do: invoke, invocation, attempt, behavior, event, frame, relation?, view, mint, seed, now}. The view
-//  holds the live things that the event names, AG_INVOKE_NAMED at most; the rest is asked for.
-enum { AG_INVOKE_NAMED = 16 };
-int ag_invoke_write (ag_journal_t *journal, struct ag_run *run,
-                     const struct ag_invocation *invocation, const struct ag_event *event,
-                     struct ag_buf *answer, struct ag_err *err);
+//  {do: invoke, invocation, attempt, behavior, event, frame, relation?, matches?, matches_count?, view {objects,
+//  relations, events, truncated?}, mint, seed, now}. The view is what the behaviour asks for, which counts as asked
+//  for by the invocation. Without `around` it holds the live things that the event names, AG_INVOKE_NAMED at
+//  most, and those do not.
+enum { AG_INVOKE_NAMED = 16, AG_INVOKE_EVENTS_BYTES = 2 << 20 };
+int ag_invoke_write (ag_journal_t *journal, struct ag_run *run, struct ag_invocation *invocation,
+                     const struct ag_event *event, struct ag_buf *answer, struct ag_err *err);
 #endif

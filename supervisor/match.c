@@ -1,20 +1,33 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/match.h"
+#include "common/json.h"
+#include "supervisor/cypher.h"
+#include "supervisor/sight.h"
+#include "supervisor/where.h"
 
-//  Fields of a behaviour, and whether this build serves them.
+#include <stdlib.h>
+
+//  What a behaviour may say: kinds as bits of 1u << enum ag_kind, and who looks closer.
+typedef int check_fn (struct ag_str value, struct ag_err *err);
+static check_fn check_on, check_pattern, check_delay;
+
+enum { TEXT = 1u << AG_TEXT, LIST = 1u << AG_LIST, MAP = 1u << AG_MAP, ANY = ~0u >> 1 };
+enum { NUMBER = 1u << AG_INT | 1u << AG_UINT };
+
 static const struct {
     const char *name;
-    bool built;
-    enum ag_kind kind;
+    unsigned kinds;
+    check_fn *check;
 } fields[] = {
-    {"name", true, AG_TEXT},
-    {"pack", true, AG_TEXT},
-    {"on", true, AG_LIST},
-    {"where", true, AG_MAP},
-    {"relation_type", true, AG_TEXT},
-    {"view", false, AG_MAP},
-    {"pattern", false, AG_TEXT},
-    {"activate_after", false, AG_UINT},
+    {"name", TEXT, NULL},
+    {"pack", TEXT, NULL},
+    {"on", LIST, check_on},
+    {"where", MAP, ag_where_check},
+    {"pattern", TEXT, check_pattern},
+    {"relation_type", TEXT, NULL},
+    {"view", MAP, ag_sight_check},
+    {"activate_after", ANY, check_delay},
+    {"priority", NUMBER, NULL},
 };
 
 static int
@@ -23,34 +36,62 @@ check_field (struct ag_str key, struct ag_str value, struct ag_err *err)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!ag_str_is (key, fields[i].name))
             continue;
-        if (!fields[i].built)
-            return ag_fail (err, AG_E_NOT_BUILT, "`%s` of a behavior is not built yet",
-                            fields[i].name);
-        if (ag_kind_of (value) != fields[i].kind)
+        if (!(fields[i].kinds & 1u << ag_kind_of (value)))
             return ag_fail (err, AG_E_BAD_MESSAGE, "`%s` of a behavior is of the wrong kind",
                             fields[i].name);
-        return 0;
+        return fields[i].check ? fields[i].check (value, err) : 0;
     }
     return ag_fail (err, AG_E_BAD_MESSAGE, "a behavior has no field `%.*s`", AG_STR_ARG (key));
 }
 
 static int
-check_where (struct ag_str where, struct ag_err *err)
+check_pattern (struct ag_str pattern, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (where);
-    struct ag_head map, key;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return ag_fail (err, AG_E_BAD_MESSAGE, "`where` is a map of paths and values");
-    for (uint32_t i = 0; i < map.count; i++) {
-        struct ag_str value;
-        if (ag_next (&in, &key) || ag_take (&in, &value))
-            return ag_fail (err, AG_E_BAD_MESSAGE, "`where` is malformed");
-        if (ag_kind_of (value) == AG_MAP)
-            return ag_fail (err, AG_E_NOT_BUILT,
-                            "`where` of `%.*s` beyond equality is not built yet",
-                            AG_STR_ARG (key.s));
-    }
-    return 0;
+    struct ag_head text;
+    struct ag_cursor in = ag_cursor (pattern);
+    struct ag_cypher *cypher = ag_xmalloc (sizeof *cypher);
+    ag_next (&in, &text);
+    int rc = ag_cypher_read (cypher, text.s, err);
+    free (cypher);
+    return rc;
+}
+
+//  3, "3", "3 events"; 0 for everything else.
+static uint64_t
+delay_of (struct ag_str value)
+{
+    struct ag_head head;
+    struct ag_cursor in = ag_cursor (value);
+    uint64_t n = 0;
+    size_t i = 0;
+    if (ag_next (&in, &head))
+        return 0;
+    if (head.kind == AG_UINT)
+        return head.u <= AG_DELAY_MAX ? head.u : 0;
+    for (; head.kind == AG_TEXT && i < head.s.n && n <= AG_DELAY_MAX && head.s.p[i] >= '0' &&
+           head.s.p[i] <= '9';
+         i++)
+        n = 10 * n + (uint64_t)(head.s.p[i] - '0');
+    if (!i || n > AG_DELAY_MAX)
+        return 0;
+    struct ag_str rest = {head.s.p + i, head.s.n - i};
+    return !rest.n || ag_str_is (rest, " event") || ag_str_is (rest, " events") ? n : 0;
+}
+
+static int
+check_delay (struct ag_str value, struct ag_err *err)
+{
+    if (delay_of (value))
+        return 0;
+    struct ag_buf said = {0};
+    ag_json_write (value, AG_JSON_LINE, &said);
+    ag_fail (
+        err, AG_E_BAD_MESSAGE,
+        "`activate_after` is %.*s: it counts events of the run, not time; write a whole number "
+        "from 1 to %d, or \"3 events\"",
+        AG_STR_ARG (ag_buf_str (&said)), AG_DELAY_MAX);
+    ag_buf_fini (&said);
+    return -1;
 }
 
 static int
@@ -58,12 +99,26 @@ check_on (struct ag_str on, struct ag_err *err)
 {
     struct ag_cursor in = ag_cursor (on);
     struct ag_head list, type;
-    if (ag_next (&in, &list) || list.count == 0)
-        return ag_fail (err, AG_E_BAD_MESSAGE, "`on` of a behavior names at least one event type");
+    ag_next (&in, &list);
     for (uint32_t i = 0; i < list.count; i++)
         if (ag_next (&in, &type) || type.kind != AG_TEXT || type.s.n == 0 || type.s.n > 256)
             return ag_fail (err, AG_E_BAD_MESSAGE, "`on` of a behavior is a list of event types");
     return 0;
+}
+
+static bool
+has (struct ag_str behavior, const char *key)
+{
+    struct ag_str value;
+    return !ag_map_get (behavior, key, &value);
+}
+
+static bool
+names_types (struct ag_str behavior)
+{
+    struct ag_str type;
+    struct ag_texts types = ag_texts_of (behavior, "on");
+    return ag_texts_next (&types, &type);
 }
 
 static int
@@ -73,7 +128,8 @@ check_behavior (struct ag_str behavior, struct ag_str *name, struct ag_err *err)
     struct ag_head map, key;
     if (ag_next (&in, &map) || map.kind != AG_MAP)
         return ag_fail (err, AG_E_BAD_MESSAGE,
-                        "a behavior is a map {name, on, where?, relation_type?}");
+                        "a behavior is a map {name, on, where?, pattern?, relation_type?, view?, "
+                        "activate_after?, priority?}");
     for (uint32_t i = 0; i < map.count; i++) {
         struct ag_str value;
         if (ag_next (&in, &key) || ag_take (&in, &value) || key.kind != AG_TEXT)
@@ -81,14 +137,12 @@ check_behavior (struct ag_str behavior, struct ag_str *name, struct ag_err *err)
         if (check_field (key.s, value, err))
             return -1;
     }
-    struct ag_str on, where;
     if (ag_map_text (behavior, "name", name) || name->n == 0 || name->n > 64)
         return ag_fail (err, AG_E_BAD_MESSAGE, "a behavior has a name of 1 to 64 bytes");
-    if (ag_map_get (behavior, "on", &on))
-        return ag_fail (err, AG_E_BAD_MESSAGE, "`on` is missing");
-    if (check_on (on, err))
-        return -1;
-    return ag_map_get (behavior, "where", &where) ? 0 : check_where (where, err);
+    if (!names_types (behavior) && !has (behavior, "pattern"))
+        return ag_fail (err, AG_E_BAD_MESSAGE,
+                        "`on` of a behavior without a pattern names at least one event type");
+    return 0;
 }
 
 int
@@ -116,32 +170,43 @@ ag_match_check (struct ag_str behaviors, struct ag_err *err)
     return 0;
 }
 
+//  A behaviour that names no type, which has a pattern, hears all that is queued.
 static bool
-where_holds (struct ag_str where, struct ag_str payload)
+hears (struct ag_str behavior, struct ag_str type)
 {
-    struct ag_cursor in = ag_cursor (where);
-    struct ag_head map, key;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return false;
-    for (uint32_t i = 0; i < map.count; i++) {
-        struct ag_str wanted, value;
-        if (ag_next (&in, &key) || ag_take (&in, &wanted) || ag_map_path (payload, key.s, &value) ||
-            !ag_value_equal (wanted, value))
-            return false;
-    }
-    return true;
+    struct ag_str on;
+    struct ag_texts types = ag_texts_of (behavior, "on");
+    while (ag_texts_next (&types, &on))
+        if (ag_str_eq (on, type))
+            return true;
+    return !names_types (behavior);
 }
 
 bool
 ag_match_event (struct ag_str behavior, struct ag_str type, struct ag_str payload)
 {
-    struct ag_str on, where;
-    struct ag_texts types = ag_texts_of (behavior, "on");
-    do
-        if (!ag_texts_next (&types, &on))
-            return false;
-    while (!ag_str_eq (on, type));
-    return ag_map_get (behavior, "where", &where) || where_holds (where, payload);
+    struct ag_str where;
+    return hears (behavior, type) &&
+           (ag_map_get (behavior, "where", &where) || ag_where_holds (where, payload));
+}
+
+uint64_t
+ag_match_delay (struct ag_str behavior)
+{
+    struct ag_str value;
+    return ag_map_get (behavior, "activate_after", &value) ? 0 : delay_of (value);
+}
+
+int64_t
+ag_match_priority (struct ag_str behavior)
+{
+    struct ag_str value;
+    struct ag_head head;
+    if (ag_map_get (behavior, "priority", &value))
+        return 0;
+    struct ag_cursor in = ag_cursor (value);
+    ag_next (&in, &head);
+    return head.kind == AG_INT ? head.i : head.u < INT64_MAX ? (int64_t)head.u : INT64_MAX;
 }
 
 //  Heads come one after the other, so no recursion is needed to see every text.

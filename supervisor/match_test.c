@@ -21,7 +21,17 @@ value (const char *json, struct ag_buf *out)
 }
 
 static void
-a_registration_is_checked_and_what_is_not_built_is_refused_by_name (void **state)
+must_read (const char *list)
+{
+    struct ag_buf hold = {0};
+    struct ag_err err;
+    if (ag_match_check (value (list, &hold), &err))
+        fail_msg ("%s: %s", list, err.text);
+    ag_buf_fini (&hold);
+}
+
+static void
+a_registration_is_checked_and_each_mistake_is_named (void **state)
 {
     (void)state;
     static const struct {
@@ -32,20 +42,58 @@ a_registration_is_checked_and_what_is_not_built_is_refused_by_name (void **state
         {"[1]", "behavior 1: a behavior is a map", AG_E_BAD_MESSAGE},
         {"[{\"on\":[\"x\"]}]", "has a name", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"\",\"on\":[\"x\"]}]", "has a name", AG_E_BAD_MESSAGE},
-        {"[{\"name\":\"a\"}]", "`on` is missing", AG_E_BAD_MESSAGE},
-        {"[{\"name\":\"a\",\"on\":[]}]", "at least one", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\"}]", "names at least one event type", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[]}]", "names at least one event type", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[1]}]", "list of event types", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":\"x\"}]", "`on` of a behavior is of the wrong kind",
          AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[\"x\"]},{\"name\":\"a\",\"on\":[\"y\"]}]", "two behaviors",
          AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[\"x\"],\"speed\":1}]", "no field `speed`", AG_E_BAD_MESSAGE},
-        {"[{\"name\":\"a\",\"on\":[\"x\"],\"pattern\":\"(a)\"}]", "`pattern`", AG_E_NOT_BUILT},
-        {"[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{}}]", "`view`", AG_E_NOT_BUILT},
-        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":1}]", "`activate_after`",
-         AG_E_NOT_BUILT},
-        {"[{\"name\":\"a\",\"on\":[\"x\"],\"where\":{\"n\":{\">\":1}}}]", "beyond equality",
-         AG_E_NOT_BUILT},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"pattern\":\"(a) OR (b)\"}]",
+         "`OR` at 5 (an alternative) is not part of the language: register one behaviour",
+         AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"pattern\":1}]",
+         "`pattern` of a behavior is of the wrong kind", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"where\":{\"n\":{\"~\":1}}}]",
+         "`where` of `n` has no operator `~`", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{\"around\":\"payload.id\"}}]",
+         "`view`: around is a path like", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{\"around\":\"event.id\"}}]",
+         "`view`: around is a path like", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{\"depth\":1}}]", "add `around`",
+         AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{\"around\":\"event.payload.id\",\"depth\":9}}]",
+         "depth is 0 to 8", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{\"around\":\"event.payload.id\",\"types\":[]}}"
+         "]",
+         "types is a list", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{\"recent_events\":1001}}]",
+         "recent_events is 0 to 1000", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{\"limit\":1}}]", "`view` has no field `limit`",
+         AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":0}]",
+         "`activate_after` is 0: it counts events of the run, not time", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":true}]",
+         "`activate_after` is true: it counts events", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":-1}]",
+         "`activate_after` is -1: it counts events", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":1.5}]",
+         "`activate_after` is 1.5: it counts events", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":\"5m\"}]",
+         "`activate_after` is \"5m\": it counts events", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":\"10 seconds\"}]",
+         "not time; write a whole number", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":\"0 events\"}]", "it counts events",
+         AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":\"events\"}]", "it counts events",
+         AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"activate_after\":1000000001}]", "it counts events",
+         AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"priority\":\"high\"}]",
+         "`priority` of a behavior is of the wrong kind", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"],\"priority\":1.5}]",
+         "`priority` of a behavior is of the wrong kind", AG_E_BAD_MESSAGE},
     };
     struct ag_buf list = {0};
     struct ag_err err;
@@ -56,12 +104,39 @@ a_registration_is_checked_and_what_is_not_built_is_refused_by_name (void **state
                         &err),
         0);
     assert_int_equal (ag_match_check (value ("[]", &list), &err), 0);
+    must_read ("[{\"name\":\"a\",\"pattern\":\"(a:task)\"}]");
+    must_read ("[{\"name\":\"a\",\"on\":[],\"pattern\":\"(a:task)\",\"priority\":-3,"
+               "\"view\":{\"around\":\"event.payload.a.b\",\"depth\":0,\"types\":[\"t\"],"
+               "\"recent_events\":5}}]");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal (ag_match_check (value (bad[i].list, &list), &err), -1);
         if (err.code != bad[i].code || !strstr (err.text, bad[i].says))
             fail_msg ("%s: %s", bad[i].list, err.text);
     }
     ag_buf_fini (&list);
+}
+
+static void
+delays_are_counted_in_events_and_priorities_are_integers (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *behavior;
+        uint64_t delay;
+        int64_t priority;
+    } rows[] = {
+        {"{\"name\":\"a\"}", 0, 0},
+        {"{\"activate_after\":3,\"priority\":-7}", 3, -7},
+        {"{\"activate_after\":\"3\",\"priority\":7}", 3, 7},
+        {"{\"activate_after\":\"1 event\",\"priority\":18446744073709551615}", 1, INT64_MAX},
+        {"{\"activate_after\":\"12 events\"}", 12, 0}};
+    struct ag_buf hold = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ag_str behavior = value (rows[i].behavior, &hold);
+        assert_int_equal (ag_match_delay (behavior), rows[i].delay);
+        assert_int_equal (ag_match_priority (behavior), rows[i].priority);
+    }
+    ag_buf_fini (&hold);
 }
 
 static bool
@@ -75,7 +150,7 @@ wants (const char *behavior, const char *type, const char *payload)
 }
 
 static void
-where_is_equality_of_values_at_paths (void **state)
+types_and_where_say_which_events_are_wanted (void **state)
 {
     (void)state;
     const char *plain = "{\"name\":\"a\",\"on\":[\"x\",\"y\"]}";
@@ -87,6 +162,9 @@ where_is_equality_of_values_at_paths (void **state)
     assert_false (wants (narrow, "x", "{\"a\":{\"b\":true},\"c\":\"d\"}"));
     assert_false (wants (narrow, "x", "{\"a\":1,\"c\":\"d\"}"));
     assert_false (wants (narrow, "y", "{\"a\":{\"b\":1},\"c\":\"d\"}"));
+    const char *any = "{\"name\":\"a\",\"pattern\":\"(a)\",\"where\":{\"n\":{\">\":1}}}";
+    assert_true (wants (any, "whatever", "{\"n\":2}"));
+    assert_false (wants (any, "whatever", "{\"n\":1}"));
 }
 
 static bool
@@ -116,8 +194,9 @@ int
 main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (a_registration_is_checked_and_what_is_not_built_is_refused_by_name),
-        cmocka_unit_test (where_is_equality_of_values_at_paths),
+        cmocka_unit_test (a_registration_is_checked_and_each_mistake_is_named),
+        cmocka_unit_test (delays_are_counted_in_events_and_priorities_are_integers),
+        cmocka_unit_test (types_and_where_say_which_events_are_wanted),
         cmocka_unit_test (every_text_of_a_value_is_met_until_one_is_enough),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

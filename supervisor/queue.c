@@ -7,6 +7,7 @@
 #include "supervisor/fleet.h"
 #include "supervisor/match.h"
 #include "supervisor/record.h"
+#include "supervisor/wanted.h"
 #include "supervisor/workers.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 #include <time.h>
 
 enum {
-    PUMP_STEPS = 512, //  events looked at in one turn of one run
+    PUMP_STEPS = 512, //  of one run in one turn,
+    PUMP_MS = 100,    //  and how long they may take before the others have theirs
 #ifdef __SANITIZE_ADDRESS__
     QUEUES = 0 //  each is read from the store again and again
 #else
@@ -190,6 +192,7 @@ ag_queue_again (struct ag_house *house, uint64_t run)
     open->session = NULL;
     open->attempt++;
     open->effects = open->read_count = 0;
+    open->checked = 0;
     ag_buf_clear (&open->reads);
     ag_buf_clear (&open->denied);
     open->pending.open = open->diverged = false;
@@ -263,15 +266,22 @@ ag_queue_register (struct ag_house *house, uint64_t number, uint32_t host, struc
     return ag_queue_note_host (house->journal, run, queue, host, behaviors, tools, err);
 }
 
-//  The open invocation goes to its host's session when that waits; else the host is asked to come.
+//  The open invocation goes to its host's session when that waits; else the host is asked to come. Whether it
+//  is wanted is looked at before anybody is woken, and again when the run has moved meanwhile.
 static int
-hand_out (struct ag_house *house, struct ag_queue *queue, struct ag_err *err)
+hand_out (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct ag_err *err)
 {
     struct ag_invocation *open = &queue->open;
     if (open->session)
         return 0;
     struct ag_unit *unit = ag_fleet_unit (house, queue->run, open->host);
-    if (!unit || !unit->session || unit->session->state != AG_SESSION_WAITING) {
+    bool waits = unit && unit->session && unit->session->state == AG_SESSION_WAITING;
+    if (!open->checked || (waits && open->checked != run->head.tip)) {
+        int wanted = ag_wanted (house, queue, run, err);
+        if (wanted <= 0)
+            return wanted < 0 ? -1 : 1;
+    }
+    if (!waits) {
         ag_fleet_due (house, queue->run, open->host);
         return 0;
     }
@@ -367,7 +377,7 @@ is_too_deep (struct ag_house *house, const struct ag_queue *queue, struct ag_run
     uint64_t most = budget->limits[AG_USED_DEPTH], depth, *used = &run->head.used[AG_USED_DEPTH];
     if (most == AG_UNLIMITED)
         return 0;
-    if (ag_budget_depth (house->journal, run, queue->next, most, &depth, err))
+    if (ag_budget_depth (house->journal, run, queue->list[queue->due].event, most, &depth, err))
         return -1;
     if (depth > most)
         return 1;
@@ -399,7 +409,7 @@ step (struct ag_house *house, struct ag_queue *queue, struct ag_run *run,
     if (is_exhausted (queue, budget))
         return 0;
     if (queue->is_open)
-        return hand_out (house, queue, err);
+        return hand_out (house, queue, run, err);
     if (!queue->in_hand) {
         int found = queue->next > run->head.tip ? 0 : look (house, queue, run, budget, err);
         if (found >= 0 && tell_left_out (house, queue, run, err))
@@ -422,7 +432,8 @@ pump (struct ag_house *house, struct ag_queue *queue, struct ag_err *err)
         return 0;
     struct ag_budget budget = ag_queue_budget (house, queue->run);
     int more = 1;
-    for (int i = 0; i < PUMP_STEPS && more > 0; i++)
+    int64_t end = ag_now_ms() + PUMP_MS;
+    for (int i = 0; i < PUMP_STEPS && more > 0 && ag_now_ms() < end; i++)
         more = step (house, queue, run, &budget, err);
     queue->touched = more > 0;
     if (more >= 0 && queue->changed)

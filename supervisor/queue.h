@@ -12,6 +12,12 @@
 
 struct ag_session;
 
+//  Where a pattern was found.
+struct ag_matches {
+    uint32_t count;     //  different matches
+    struct ag_buf list; //  maps {variable: id}, one after the other: the first AG_MATCH_SHOWN
+};
+
 enum { AG_HOST_TEXT = 32, AG_CONTENTIONS = 5 };
 
 //  An effect that was answered with go and has no outcome yet.
@@ -32,6 +38,9 @@ struct ag_invocation {
     struct ag_buf behavior; //  its element of the registration
     struct ag_buf relation; //  id, of a relation behaviour
     struct ag_buf frame;    //  id of its frame; empty: none
+    bool delayed;           //  it was put off before
+    uint64_t checked;       //  the tip at which it was found to be wanted; 0: never
+    struct ag_matches matches;
     struct ag_mint mint;
     struct ag_session *session; //  NULL: nobody has it now
     uint32_t effects;           //  ordinal of the next one

@@ -13,20 +13,20 @@ struct kind {
     const char *word; //  "behavior"
     const char *call; //  "function (event, graph, ctx)"
     const char *parameters[5];
-    const char *fields[8];
+    const char *fields[10];
 };
 
 static const struct kind behavior = {
     "behavior",
     "function (event, graph, ctx)",
     {"event", "graph", "ctx"},
-    {"name", "on", "where", "view", "activate_after"},
+    {"name", "on", "where", "pattern", "view", "activate_after", "priority"},
 };
 static const struct kind relation_behavior = {
     "relation_behavior",
     "function (relation, event, graph, ctx)",
     {"relation", "event", "graph", "ctx"},
-    {"name", "relation", "on", "where", "view", "activate_after"},
+    {"name", "relation", "on", "where", "pattern", "view", "activate_after", "priority"},
 };
 static const struct kind tool = {
     "tool",
@@ -120,14 +120,16 @@ put_field (lua_State *L, const char *field, const char *as, struct ag_buf *out, 
 static void
 check_on (lua_State *L, const struct kind *kind, const char *name)
 {
-    bool list = lua_getfield (L, 1, "on") == LUA_TTABLE && lua_rawlen (L, -1);
+    bool pattern = lua_getfield (L, 1, "pattern") != LUA_TNIL;
+    bool any = lua_getfield (L, 1, "on") == LUA_TNIL && pattern; //  it hears every event
+    bool list = lua_istable (L, -1) && lua_rawlen (L, -1);
     for (lua_Unsigned i = 1; list && i <= lua_rawlen (L, -1); i++) {
         list = lua_rawgeti (L, -1, (lua_Integer)i) == LUA_TSTRING;
         lua_pop (L, 1);
     }
-    if (!list)
+    if (!list && !any)
         wrong (L, kind, name, "on is a list of event types; write on = { \"goal.created\" }");
-    lua_pop (L, 1);
+    lua_pop (L, 2);
 }
 
 //  Name and function are on top of the stack: into the slot, refusing a second of that name.
@@ -149,6 +151,8 @@ static int
 register_behavior (lua_State *L, const struct kind *kind)
 {
     struct ag_act *act = ag_act (L);
+    static const char *const same[] = {"on",   "where",          "pattern",
+                                       "view", "activate_after", "priority"};
     uint32_t pairs = 2;
     const char *name = check (L, kind);
     check_on (L, kind, name);
@@ -161,11 +165,9 @@ register_behavior (lua_State *L, const struct kind *kind)
     ag_put_lit (&act->value, name);
     ag_put_lit (&act->value, "pack");
     ag_put_text (&act->value, act->pack->name);
-    put_field (L, "on", "on", &act->value, &pairs);
-    put_field (L, "where", "where", &act->value, &pairs);
-    put_field (L, "view", "view", &act->value, &pairs);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        put_field (L, same[i], same[i], &act->value, &pairs);
     put_field (L, "relation", "relation_type", &act->value, &pairs);
-    put_field (L, "activate_after", "activate_after", &act->value, &pairs);
     ag_close (&act->value, at, pairs);
     keep (L, kind, AG_SLOT_BEHAVIORS);
     if (act->phase == AG_REGISTERING) {

@@ -329,5 +329,11 @@ ag_push_ctx (lua_State *L)
         lua_pushboolean (L, 0);
     }
     lua_setfield (L, -2, "frame");
-    ag_make_strict (L, "ctx", "settings, now, view, frame, random, call, log, read, list");
+    push_field (L, ag_act (L)->invoke, "matches");
+    if (lua_isnil (L, -1)) {
+        lua_pop (L, 1);
+        ag_lua_push (L, AG_LIT ("\x90"));
+    }
+    lua_setfield (L, -2, "matches");
+    ag_make_strict (L, "ctx", "settings, now, view, matches, frame, random, call, log, read, list");
 }
