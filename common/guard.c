@@ -17,6 +17,7 @@ struct link {
     bool open;
     pid_t pid;
     int64_t accepted_ms;
+    bool waits;           //  input was seen to wait in this look
     int looks;            //  with input waiting, since it last delivered
     uint64_t first_bytes; //  memory at the first of those
     int unread;           //  bytes the peer had not taken at the last look
@@ -35,8 +36,9 @@ struct ag_guard {
     int statm;
     uint64_t timer;
     bool looking;
-    int64_t said_ms; //  when a cut was last logged: a flood of them is one line
-    int64_t trim_ms; //  give freed memory back at this time; 0: nothing to give
+    uint64_t least_bytes; //  memory since we are looking
+    int64_t said_ms;      //  when a cut was last logged: a flood of them is one line
+    int64_t trim_ms;      //  give freed memory back at this time; 0: nothing to give
 };
 
 static struct link *
@@ -128,13 +130,29 @@ memory_bytes (const ag_guard_t *self)
     return (resident - shared) * (uint64_t)sysconf (_SC_PAGESIZE);
 }
 
+//  Whose input waits. libzmq takes in slow input at once, so once memory grows the question is asked
+//  again and again for a while: what waits for a hundredth of the time is seen too.
+static void
+find_waiting (ag_guard_t *self, bool grown)
+{
+    int64_t end_ms = ag_now_ms() + AG_GUARD_STARE_MS;
+    do {
+        for (int fd = 0; (size_t)fd < self->room; fd++) {
+            struct link *link = &self->links[fd];
+            int waiting = 0;
+            if (link->open && !link->waits)
+                link->waits = !ioctl (fd, FIONREAD, &waiting) && waiting;
+        }
+    } while (grown && ag_now_ms() < end_ms);
+}
+
 static void
 look_at_input (ag_guard_t *self, int fd, uint64_t memory)
 {
     struct link *link = &self->links[fd];
-    int waiting = 0;
-    if (ioctl (fd, FIONREAD, &waiting) || !waiting)
+    if (!link->waits)
         return;
+    link->waits = false;
     if (!link->looks++)
         link->first_bytes = memory;
     if (link->looks >= AG_GUARD_LOOKS && memory > link->first_bytes + AG_GUARD_GROWTH)
@@ -168,6 +186,9 @@ look (ag_guard_t *self, uint64_t memory)
 {
     int64_t now_ms = ag_now_ms();
     bool fair = had_turns (self);
+    self->least_bytes = memory < self->least_bytes ? memory : self->least_bytes;
+    if (fair)
+        find_waiting (self, memory > self->least_bytes + AG_GUARD_GROWTH);
     for (int fd = 0; (size_t)fd < self->room; fd++) {
         if (self->links[fd].open && fair)
             look_at_input (self, fd, memory);
@@ -202,6 +223,7 @@ watch (void *context)
     if (above == self->looking)
         return;
     self->looking = above;
+    self->least_bytes = memory;
     forget_looks (self);
     int64_t period_ms = above ? AG_GUARD_LOOK_MS : AG_GUARD_REST_MS;
     ag_loop_cancel (self->loop, self->timer);

@@ -21,6 +21,7 @@ enum {
     AG_GUARD_LOOKS = 3,    //  with input waiting and nothing delivered,
     AG_GUARD_GROWTH =
         2 * AG_NET_FRAME_BYTES, //  while memory grew by more than a message can hold: cut
+    AG_GUARD_STARE_MS = 2,      //  of each look, while memory grows
     AG_GUARD_UNREAD_MS = 1000   //  nothing taken for so long: cut
 };
 

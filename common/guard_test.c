@@ -203,6 +203,13 @@ endless_slow (const char *path)
     return endless (path, 256 << 10, 5000);
 }
 
+//  10 MB/s: libzmq has taken it in before anybody looks.
+static int
+endless_slower (const char *path)
+{
+    return endless (path, 64 << 10, 6000);
+}
+
 static void
 expect_cut (struct bench *self, hostile_fn *fn, int within_ms)
 {
@@ -233,6 +240,12 @@ static void
 an_endless_message_that_drips_is_cut (void **state)
 {
     expect_cut (*state, endless_slow, 30000);
+}
+
+static void
+an_endless_message_that_trickles_is_cut (void **state)
+{
+    expect_cut (*state, endless_slower, 30000);
 }
 
 static void
@@ -336,6 +349,7 @@ main (void)
         T (an_endless_message_is_cut_and_nobody_else_notices),
         T (an_endless_message_of_small_frames_is_cut),
         T (an_endless_message_that_drips_is_cut),
+        T (an_endless_message_that_trickles_is_cut),
         T (an_endless_message_is_cut_when_nobody_else_is_there),
         T (large_messages_of_an_honest_peer_pass_while_memory_is_short),
         T (a_peer_that_leaves_its_answers_unread_is_cut_when_memory_is_short),

@@ -15,7 +15,7 @@ import zmq
 
 from house import Client, House, Refused, agent, kill, main, until
 
-KILLS = int(os.environ.get("AG_KILLS", "5"))
+KILLS = int(os.environ.get("AG_KILLS", "20"))
 SEED = int(os.environ.get("AG_SEED", random.randrange(1 << 32)))
 ROLES = ("agsupd", "supervisor", "broker", "actor")
 EACH = 3  # objects of a promote
