@@ -223,9 +223,7 @@ birth_of (const struct ag_msg_fork *fork, struct ag_birth *birth, struct ag_err 
     for (int i = 0; i < 3; i++)
         if (ag_str_is (fork->effects, effects[i])) {
             birth->effects = (enum ag_effects)i;
-            return i == 0
-                       ? 0
-                       : ag_fail (err, AG_E_NOT_BUILT, "--effects %s is not built yet", effects[i]);
+            return 0;
         }
     return ag_fail (err, AG_E_USAGE, "effects is cache, live or replay, not %.*s",
                     AG_STR_ARG (fork->effects));

@@ -294,6 +294,25 @@ is_beyond (const struct call *call, uint32_t dimension, uint64_t more, struct ag
     return true;
 }
 
+//  Why a fork does not do itself what the record lacks; NULL: it does.
+static const char *
+withheld (const struct call *call)
+{
+    if (!call->run->parent || call->run->effects == AG_EFFECTS_LIVE)
+        return NULL;
+    if (call->run->effects == AG_EFFECTS_REPLAY)
+        return "not_recorded";
+    return call->idempotent ? NULL : "not_repeatable";
+}
+
+static int
+refuse_withheld (const char *code, struct ag_buf *answer)
+{
+    refuse (answer, code,
+            "a fork is served from the record; start it with --effects live for this");
+    return 0;
+}
+
 static int
 ask (struct call *call, struct ag_buf *answer, struct ag_err *err)
 {
@@ -304,17 +323,13 @@ ask (struct call *call, struct ag_buf *answer, struct ag_err *err)
         return rc < 0 ? -1 : 0;
     if (is_beyond (call, call->model ? AG_USED_MODELS : AG_USED_TOOLS, 1, answer))
         return 0;
-    bool fork = call->run->parent != 0;
-    if (fork && call->run->effects != AG_EFFECTS_LIVE) {
+    if (call->run->parent && call->run->effects != AG_EFFECTS_LIVE)
         rc = from_ancestors (call, place, answer, err);
-        if (rc)
-            return rc < 0 ? -1 : 0;
-        if (call->run->effects == AG_EFFECTS_REPLAY || !call->idempotent) {
-            refuse (answer, call->idempotent ? "not_recorded" : "not_repeatable",
-                    "a fork is served from the record; start it with --effects live for this");
-            return 0;
-        }
-    }
+    if (rc)
+        return rc < 0 ? -1 : 0;
+    const char *code = withheld (call);
+    if (code)
+        return refuse_withheld (code, answer);
     uint64_t least = call->cost ? call->cost : 1; //  nothing is done when nothing is left
     return is_beyond (call, AG_USED_COST, least, answer) ? 0 : go (call, place, answer, err);
 }

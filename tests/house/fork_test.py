@@ -128,6 +128,16 @@ class Forks(unittest.TestCase):
         self.assertNotEqual(self.status_of("fork", root, "--count", "3", "--label", self.name + "-m"), 0)
         self.assertEqual(len(self.house.ask("tree", limit=10000)["runs"]), before)
 
+    def test_the_mode_of_a_forks_effects_says_what_leaves_the_house(self):
+        cut = f"actor@{self.house.tell('actor', 'quiet')}"
+        for at, told in (("cache", ["ok", "refused"]), ("live", ["ok", "ok"]), ("replay", ["refused", "refused"])):
+            with self.subTest(effects=at):
+                fork = self.fork(cut, "--effects", at)["run_id"]
+                self.house.tell(fork, "tempted", steps=[["effect", "look", {"from": at}, True],
+                                                        ["effect", "send", {"from": at}, False]])
+                self.house.idle(fork)
+                self.assertEqual([o["do"] for o in self.house.objects(fork, "answer").values()], told)
+
     def test_a_fork_that_is_not_started_stands_still_until_it_is(self):
         fork = self.fork("greeter", "--no-start", "--goal", "later")
         self.assertEqual(fork["state"], "stopped")
@@ -226,7 +236,7 @@ class Forks(unittest.TestCase):
 
     def test_the_fleets_own_run_is_not_forked_and_unbuilt_shapes_are_refused(self):
         self.assertEqual(self.status_of("fork", "fleet"), 2)
-        self.assertEqual(self.status_of("fork", self.root(), "--effects", "live"), 2)
+        self.assertEqual(self.status_of("fork", self.root(), "--effects", "some"), 2)
         with self.assertRaises(Refused) as refused:
             self.house.ask("fork", point=self.name, ids="none")
         self.assertIn(refused.exception.code, ("usage", "bad_message"))
