@@ -7,6 +7,15 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+//  libzmq 4.3.4 sometimes forgets a session whose peer left in the middle of its handshake (seen under load, no
+//  frame of ours in it). Here it is the tests' own sockets; the programs under test look for leaks themselves.
+const char *__lsan_default_suppressions (void);
+const char *
+__lsan_default_suppressions (void)
+{
+    return "leak:libzmq.so";
+}
+
 static const char nonce[] = "0123456789abcdef0123456789abcdef";
 
 //  ---- the nursery: starts the broker, then does what it is told until the pipe closes
