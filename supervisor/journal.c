@@ -137,6 +137,7 @@ ag_journal_destroy (ag_journal_t **self_p)
     ag_open_clear (self);
     ag_batch_destroy (&self->batch);
     ag_cache_clear (&self->cache);
+    ag_archive_forget (&self->archive);
     ag_buf_fini (&self->bytes);
     free (self->undo);
     free (self->events);
@@ -230,6 +231,7 @@ ag_journal_rollback (ag_journal_t *self, const struct ag_mark *mark)
     }
     ag_batch_rollback (self->batch, mark->batch);
     ag_cache_clear (&self->cache);
+    ag_archive_forget (&self->archive);
     self->event_count = mark->events;
     self->bytes.n = mark->bytes;
     self->stream = mark->stream;

@@ -3,6 +3,7 @@
  */
 #ifndef AG_JOURNAL_IMPL_H
 #define AG_JOURNAL_IMPL_H
+#include "supervisor/archive.h"
 #include "supervisor/cache.h"
 #include "supervisor/key.h"
 #include "supervisor/run.h"
@@ -61,6 +62,7 @@ struct ag_journal {
     ag_clock_fn clock;
     void *clock_arg;
     struct ag_cache cache;
+    struct ag_archive archive;
 };
 
 int ag_journal_read_counters (ag_journal_t *self, struct ag_err *err);

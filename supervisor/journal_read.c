@@ -20,6 +20,8 @@ get_event (ag_journal_t *self, uint64_t run, uint64_t seq, struct ag_buf *hold,
     ag_buf_clear (hold);
     ag_key_event (&key, run, seq);
     int rc = ag_batch_get (self->batch, AG_EVENT, ag_key_str (&key), hold, err);
+    if (rc == 0)
+        rc = ag_archive_get (&self->archive, self->batch, run, seq, hold, err);
     if (rc < 0)
         return -1;
     if (rc == 0)
@@ -46,11 +48,32 @@ struct scan {
     bool more;
 };
 
+//  Events after *seq, one by one, as far as they may lie in the archive; *seq moves with them.
+static int
+scan_archived (struct scan *self, const struct ag_run *run, uint64_t *seq, uint64_t until,
+               struct ag_err *err)
+{
+    struct ag_event event;
+    struct ag_buf hold = {0};
+    int rc = 0;
+    while (!rc && self->more && *seq < until && *seq < run->archived) {
+        rc = get_event (self->journal, run->number, *seq + 1, &hold, &event, err);
+        if (!rc) {
+            self->more = self->fn (self->arg, &event);
+            ++*seq;
+        }
+    }
+    ag_buf_fini (&hold);
+    return rc;
+}
+
 //  Events of one run's own, after < seq <= until.
 static int
 scan_own (struct scan *self, const struct ag_run *run, uint64_t after, uint64_t until,
           struct ag_err *err)
 {
+    if (scan_archived (self, run, &after, until, err))
+        return -1;
     struct ag_key from, to;
     struct ag_str key, value;
     struct ag_event event;

@@ -274,6 +274,13 @@ ag_key_blob (struct ag_key *key, const uint8_t hash[AG_HASH], uint64_t chunk)
     add_number (key, chunk);
 }
 
+void
+ag_key_archived (struct ag_key *key, uint64_t run, uint64_t last)
+{
+    begin_run (key, 'a', run);
+    add_number (key, last);
+}
+
 struct ag_str
 ag_key_last (struct ag_str key, size_t prefix)
 {

@@ -63,8 +63,9 @@ void ag_key_of_object (struct ag_key *key, bool live, uint64_t run, struct ag_st
 //  Adds the id to either; what a scan finds there is read back by `ag_key_last`.
 void ag_key_add_id (struct ag_key *key, struct ag_str id);
 
-//  BLOB
+//  BLOB: a piece of a blob; a chunk of events of a run, by its last event
 void ag_key_blob (struct ag_key *key, const uint8_t hash[AG_HASH], uint64_t chunk);
+void ag_key_archived (struct ag_key *key, uint64_t run, uint64_t last);
 
 //  The id, without its zero byte, that follows the first `prefix` bytes of a key that was found.
 struct ag_str ag_key_last (struct ag_str key, size_t prefix);

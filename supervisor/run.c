@@ -188,9 +188,11 @@ check_head (ag_journal_t *self, const struct ag_run *run, struct ag_err *err)
 static int
 read_run (ag_journal_t *self, uint64_t number, struct ag_run *run, struct ag_err *err)
 {
+    struct ag_retained retained;
     if (ag_run_read_record (self, number, run, err) || ag_run_read_head (self, run, err) ||
-        check_head (self, run, err))
+        check_head (self, run, err) || ag_retained_get (self->batch, number, &retained, err))
         return -1;
+    run->archived = retained.archived;
     if (!run->parent)
         return 0;
     struct ag_run *above;

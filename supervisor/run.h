@@ -52,6 +52,7 @@ struct ag_run {
     struct ag_str spec;               //  a value of the fleet floor; null when none was given
     //  In memory.
     bool hidden;                //  in the making: nobody finds it by name or in a list
+    uint64_t archived;          //  own events up to here may lie in the archive
     const struct ag_run *above; //  the parent, NULL for a root
     struct ag_run_head head;
     uint64_t

@@ -32,14 +32,34 @@ birth_part (const struct ag_event *event, enum ag_entity_kind kind, const char *
            ag_map_get (thing, part, value);
 }
 
+//  As ag_whole_get, of one version exactly and only where its event lies in the archive.
 static int
-read_birth (ag_journal_t *journal, enum ag_entity_kind kind, const struct ag_tip *tip,
-            const char *part, struct ag_buf *hold, struct ag_str *value, struct ag_err *err)
+whole_at (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+          struct ag_str id, uint64_t seq, struct ag_buf *hold, struct ag_whole *whole,
+          struct ag_err *err)
+{
+    if (seq > run->archived)
+        return 0;
+    int rc = ag_whole_get (journal, run, kind, id, seq, hold, whole, err);
+    return rc > 0 ? whole->seq == seq : rc;
+}
+
+//  The data that a thing was made with.
+static int
+read_birth (ag_journal_t *journal, enum ag_entity_kind kind, struct ag_str id,
+            const struct ag_tip *tip, struct ag_buf *hold, struct ag_str *value, struct ag_err *err)
 {
     struct ag_event event;
+    struct ag_whole whole;
+    const struct ag_run *maker = ag_run_holder (tip->holder, tip->created);
+    int rc = whole_at (journal, maker, kind, id, tip->created, hold, &whole, err);
+    if (rc > 0)
+        *value = whole.data;
+    if (rc)
+        return rc > 0 ? 0 : -1;
     if (ag_journal_read (journal, tip->holder, tip->created, hold, &event, err))
         return -1;
-    return birth_part (&event, kind, part, value) ? corrupt (tip->holder, tip->created, err) : 0;
+    return birth_part (&event, kind, "data", value) ? corrupt (tip->holder, tip->created, err) : 0;
 }
 
 /*  Rebuilding an object: back to a version that holds its data whole, then forward through the updates. */
@@ -75,6 +95,14 @@ step_back (struct rebuild *self, uint64_t seq, struct ag_str stored, struct ag_e
     struct ag_str value;
     if (ag_version_decode (stored, &version) || version.op == AG_VERSION_REMOVE)
         return corrupt (self->level, seq, err);
+    if (!version.data.p) {
+        struct ag_whole whole;
+        int rc = whole_at (self->journal, self->level, AG_OBJECT, self->id, seq, &self->hold,
+                           &whole, err);
+        if (rc < 0)
+            return -1;
+        version.data = rc ? whole.data : (struct ag_str){0};
+    }
     if (version.data.p) {
         ag_buf_add_str (&self->data, version.data);
         return 1;
@@ -122,7 +150,7 @@ walk_back (struct rebuild *self, const struct ag_tip *tip, struct ag_err *err)
         self->at = self->at < self->level->cut ? self->at : self->level->cut;
         self->level = self->level->above;
     }
-    if (read_birth (self->journal, AG_OBJECT, tip, "data", &self->hold, &value, err))
+    if (read_birth (self->journal, AG_OBJECT, self->id, tip, &self->hold, &value, err))
         return -1;
     ag_buf_add_str (&self->data, value);
     return 0;
@@ -178,7 +206,7 @@ ag_state_data (ag_journal_t *journal, enum ag_entity_kind kind, struct ag_str id
             return rebuild (journal, id, tip, out, err);
     }
     struct ag_buf hold = {0};
-    int rc = read_birth (journal, kind, tip, "data", &hold, &data, err);
+    int rc = read_birth (journal, kind, id, tip, &hold, &data, err);
     if (!rc)
         ag_buf_add_str (out, data);
     ag_buf_fini (&hold);
@@ -187,16 +215,37 @@ ag_state_data (ag_journal_t *journal, enum ag_entity_kind kind, struct ag_str id
 
 /*  Whole entities  */
 
+//  Provenance, and the data that the thing was made with unless it is whole in the version that is read: then 1.
 static int
-fill (ag_journal_t *journal, struct ag_entity *entity, struct ag_err *err)
+fill_birth (ag_journal_t *journal, struct ag_entity *entity, struct ag_err *err)
 {
     struct ag_event event;
+    struct ag_whole whole;
     const struct ag_tip *tip = &entity->tip;
-    if (ag_journal_read (journal, tip->holder, tip->created, &entity->birth, &event, err))
+    int rc = 0;
+    if (tip->created <= ag_run_holder (tip->holder, tip->created)->archived)
+        rc = ag_whole_get (journal, tip->holder, entity->kind, ag_buf_str (&entity->name), tip->seq,
+                           &entity->birth, &whole, err);
+    if (rc > 0) {
+        entity->data = whole.data;
+        entity->provenance = whole.provenance;
+        return whole.seq == tip->seq;
+    }
+    if (rc < 0 || ag_journal_read (journal, tip->holder, tip->created, &entity->birth, &event, err))
         return -1;
     if (birth_part (&event, entity->kind, "data", &entity->data) ||
         birth_part (&event, entity->kind, "provenance", &entity->provenance))
         return corrupt (tip->holder, tip->created, err);
+    return entity->kind == AG_RELATION || tip->seq == tip->created;
+}
+
+static int
+fill (ag_journal_t *journal, struct ag_entity *entity, struct ag_err *err)
+{
+    const struct ag_tip *tip = &entity->tip;
+    int whole = fill_birth (journal, entity, err);
+    if (whole < 0)
+        return -1;
     entity->id = ag_buf_str (&entity->name);
     entity->type = tip->type;
     entity->source = tip->source;
@@ -204,7 +253,7 @@ fill (ag_journal_t *journal, struct ag_entity *entity, struct ag_err *err)
     entity->version = tip->version;
     entity->seq = tip->seq;
     entity->created = tip->created;
-    if (entity->kind == AG_RELATION || tip->seq == tip->created)
+    if (whole)
         return 0;
     int rc = ag_state_data (journal, entity->kind, entity->id, tip, &entity->built, err);
     entity->data = ag_buf_str (&entity->built);

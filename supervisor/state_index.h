@@ -39,6 +39,19 @@ int ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struc
 int ag_state_data (ag_journal_t *journal, enum ag_entity_kind kind, struct ag_str id,
                    const struct ag_tip *tip, struct ag_buf *out, struct ag_err *err);
 
+//  An entity made whole under the sequence of its version, in the run that holds it, so that reading it needs no
+//  event. Derived: a snapshot writes it, and it is asked for only where events lie in the archive.
+struct ag_whole {
+    uint64_t seq;
+    struct ag_str data, provenance;
+};
+void ag_whole_put (ag_journal_t *journal, const struct ag_entity *entity);
+//  The newest at or below a point: 1, 0, -1. It borrows from hold, which is replaced.
+int ag_whole_get (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                  struct ag_str id, uint64_t at, struct ag_buf *hold, struct ag_whole *whole,
+                  struct ag_err *err);
+int ag_whole_decode (struct ag_str value, struct ag_whole *whole);
+
 //  Under which an object's present data stands in the cache, and how it gets there: event seq left it so.
 void ag_state_data_key (const struct ag_run *run, struct ag_str id, struct ag_key *key);
 void ag_state_keep (ag_journal_t *journal, const struct ag_run *run, struct ag_str id, uint64_t seq,

@@ -2,6 +2,7 @@
 #include "supervisor/verify.h"
 #include "supervisor/journal_impl.h"
 #include "supervisor/odd.h"
+#include "supervisor/retention.h"
 #include "supervisor/state_index.h"
 
 #include <inttypes.h>
@@ -61,9 +62,13 @@ static int
 begin (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
 {
     struct ag_run run = {0};
+    struct ag_retained retained = {0};
     int rc = ag_run_read_record (journal, self->run, &run, err);
     if (!rc)
+        rc = ag_retained_get (journal->batch, self->run, &retained, err);
+    if (!rc)
         rc = check_base (journal, self, &run, err);
+    self->archived = retained.archived;
     self->head = run.base;
     self->mint = run.mint;
     self->begun = true;
@@ -157,15 +162,32 @@ check_end (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
     return 0;
 }
 
-int
-ag_verify_step (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, struct ag_err *err)
+//  The archived events that come next; of a chunk that cannot be unpacked the first event is the bad one.
+static int
+step_archived (ag_journal_t *journal, struct ag_verify *self, uint64_t *limit, struct ag_err *err)
+{
+    struct ag_buf hold = {0};
+    int rc = 1;
+    for (; rc > 0 && *limit > 0 && !self->reason[0] && self->head.tip < self->archived; --*limit) {
+        uint64_t seq = self->head.tip + 1;
+        ag_buf_clear (&hold);
+        rc = ag_archive_get (&journal->archive, journal->batch, self->run, seq, &hold, err);
+        if (rc == 0)
+            blame (self, seq, "it is missing in the archive");
+        if (rc < 0 && !blame_error (self, err))
+            self->first_bad = seq;
+        if (rc > 0 && check_event (journal, self, seq, ag_buf_str (&hold), err))
+            rc = -1;
+    }
+    ag_buf_fini (&hold);
+    return rc < 0 && !self->reason[0] ? -1 : 0;
+}
+
+static int
+step_logged (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, struct ag_err *err)
 {
     struct ag_key from, all;
     struct ag_str key, value;
-    if (!self->begun && begin (journal, self, err))
-        return blame_error (self, err);
-    if (self->reason[0])
-        return 0;
     ag_key_event (&from, self->run, self->head.tip + 1);
     ag_key_of_run (&all, 'v', self->run);
     struct ag_key to = ag_key_end (&all);
@@ -182,6 +204,18 @@ ag_verify_step (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, s
     if (rc < 0 || self->reason[0])
         return rc < 0 ? -1 : 0;
     return rc > 0 ? 1 : check_end (journal, self, err);
+}
+
+int
+ag_verify_step (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, struct ag_err *err)
+{
+    if (!self->begun && begin (journal, self, err))
+        return blame_error (self, err);
+    if (step_archived (journal, self, &limit, err))
+        return -1;
+    if (self->reason[0])
+        return 0;
+    return limit ? step_logged (journal, self, limit, err) : 1;
 }
 
 /*  The state index: written again beside the stored one, under a number that no run has  */
@@ -265,6 +299,78 @@ compare_all (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
     return rc;
 }
 
+/*  What a snapshot left: things made whole, and the hash of the state  */
+
+//  One of them against the same version as the events alone say it is.
+static int
+check_whole (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
+             enum ag_entity_kind kind, struct ag_str at, struct ag_str value, struct ag_err *err)
+{
+    struct ag_entity entity = {0};
+    struct ag_whole whole;
+    struct ag_str id = {at.p, (size_t)name_bytes (at)};
+    int rc = ag_state_get (journal, again, kind, id, ~ag_key_last_number (at), &entity, err);
+    if (rc == 0 ||
+        (rc > 0 && (ag_whole_decode (value, &whole) || !ag_value_equal (whole.data, entity.data) ||
+                    !ag_value_equal (whole.provenance, entity.provenance))))
+        blame (self, 0, "what is whole is not what the events say at `%.*s`", AG_STR_ARG (id));
+    ag_entity_fini (&entity);
+    return rc < 0 ? -1 : 0;
+}
+
+static int
+check_wholes (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
+              enum ag_entity_kind kind, struct ag_err *err)
+{
+    size_t prefix;
+    struct ag_str key, value;
+    ag_view_t *view = scan (journal, AG_VERSION, (char)(kind - 'a' + 'A'), self->run, &prefix);
+    int rc = 0;
+    while (!self->reason[0] && (rc = ag_view_next (view, &key, &value, err)) != 0)
+        if (rc < 0 ||
+            (rc = check_whole (journal, self, again, kind, suffix (key, prefix), value, err)) < 0)
+            break;
+    ag_view_destroy (&view);
+    return rc < 0 ? -1 : 0;
+}
+
+static int
+check_snapshot (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
+                struct ag_err *err)
+{
+    struct ag_retained retained;
+    struct ag_snapshot snapshot = {0};
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    struct ag_str said = {0};
+    char text[sizeof "blake2b:" + 2 * AG_HASH] = "blake2b:";
+    if (ag_retained_get (journal->batch, self->run, &retained, err))
+        return -1;
+    if (!retained.marker)
+        return 0;
+    int rc = ag_journal_read (journal, again, retained.marker, &hold, &event, err) ||
+             ag_snapshot_take (journal, again, retained.covered, &snapshot, err);
+    if (!rc) {
+        ag_hex (snapshot.hash, AG_HASH, text + strlen (text));
+        if (ag_map_text (event.payload, "state_hash", &said) || !ag_str_is (said, text))
+            blame (self, retained.marker, "the state it covers does not have the hash it says");
+    }
+    ag_snapshot_fini (&snapshot);
+    ag_buf_fini (&hold);
+    return rc ? -1 : 0;
+}
+
+static int
+check_kept (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
+            struct ag_err *err)
+{
+    if (check_wholes (journal, self, again, AG_OBJECT, err))
+        return -1;
+    if (!self->reason[0] && check_wholes (journal, self, again, AG_RELATION, err))
+        return -1;
+    return self->reason[0] ? 0 : check_snapshot (journal, self, again, err);
+}
+
 int
 ag_verify_state (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
 {
@@ -277,7 +383,9 @@ ag_verify_state (ag_journal_t *journal, struct ag_verify *self, struct ag_err *e
     int rc = rebuild (journal, &again, err);
     if (!rc)
         rc = compare_all (journal, self, err);
-    else
+    if (!rc && !self->reason[0])
+        rc = check_kept (journal, self, &again, err);
+    if (rc)
         rc = blame_error (self, err);
     ag_journal_rollback (journal, &mark);
     return rc;

@@ -11,6 +11,7 @@ struct ag_verify {
     uint64_t run;
     struct ag_run_head head; //  as the events so far make it
     uint64_t mint;
+    uint64_t archived;  //  own events up to here lie in the archive
     uint64_t events;    //  own events seen
     uint64_t first_bad; //  sequence; 0 with a reason: the record, the head or the index
     char reason[200];   //  empty: nothing wrong found

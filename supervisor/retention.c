@@ -1,0 +1,219 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/retention.h"
+#include "supervisor/key.h"
+#include "supervisor/state.h"
+
+#include <stdlib.h>
+
+/*  Archive  */
+
+int
+ag_archive_step (ag_journal_t *journal, struct ag_run *run, int chunks,
+                 struct ag_retained *retained, struct ag_err *err)
+{
+    ag_batch_t *batch = ag_journal_batch (journal);
+    if (ag_retained_get (batch, run->number, retained, err))
+        return -1;
+    if (!retained->marker)
+        return ag_fail (err, AG_E_USAGE, "run %s has no snapshot yet: `agsup snapshot %s` first",
+                        run->id, run->id);
+    if (retained->archived < run->cut)
+        retained->archived = run->cut;
+    int moved = 1;
+    for (; chunks > 0 && moved > 0 && retained->archived < retained->covered; chunks--) {
+        moved = ag_archive_move (batch, run->number, retained->archived, retained->covered, err);
+        if (moved < 0)
+            return -1;
+        retained->archived += (uint64_t)moved;
+    }
+    ag_retained_put (batch, run->number, retained);
+    if (run->archived < retained->archived)
+        run->archived = retained->archived;
+    return retained->archived < retained->covered;
+}
+
+/*  Discard  */
+
+int
+ag_is_discarded (ag_journal_t *journal, uint64_t run, struct ag_err *err)
+{
+    struct ag_key key;
+    struct ag_buf hold = {0};
+    ag_key_of_run (&key, 'd', run);
+    int rc = ag_batch_get (ag_journal_batch (journal), AG_META, ag_key_str (&key), &hold, err);
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+int
+ag_discard_check (ag_journal_t *journal, const struct ag_run *run, struct ag_err *err)
+{
+    int rc = ag_is_discarded (journal, run->number, err);
+    return rc > 0 ? ag_fail (err, AG_E_DISCARDED, "run %s is discarded", run->id) : rc;
+}
+
+//  Forks of a run that are not discarded, up to a number of them.
+struct forks {
+    ag_journal_t *journal;
+    uint64_t runs[AG_KEPT_MAX];
+    uint32_t limit, count;
+    struct ag_err *err;
+    int rc;
+};
+
+static bool
+add_fork (void *arg, struct ag_run *fork)
+{
+    struct forks *self = arg;
+    self->rc = ag_is_discarded (self->journal, fork->number, self->err);
+    if (self->rc == 0)
+        self->runs[self->count++] = fork->number;
+    return self->rc >= 0 && self->count < self->limit;
+}
+
+static int
+find_forks (struct forks *self, uint64_t run, struct ag_err *err)
+{
+    self->err = err;
+    if (ag_run_children (self->journal, run, 0, add_fork, self, err))
+        return -1;
+    return self->rc < 0 ? -1 : 0;
+}
+
+static void
+free_label (ag_journal_t *journal, const struct ag_run *run)
+{
+    struct ag_key key;
+    if (!run->label[0])
+        return;
+    ag_key_label (&key, ag_str (run->label));
+    ag_batch_delete (ag_journal_batch (journal), AG_META, ag_key_str (&key));
+}
+
+int
+ag_discard (ag_journal_t *journal, struct ag_run *run, struct ag_err *err)
+{
+    struct forks forks = {.journal = journal, .limit = 1};
+    struct ag_key key;
+    struct ag_buf payload = {0};
+    char fork[AG_RUN_TEXT];
+    int rc = ag_is_discarded (journal, run->number, err);
+    if (rc)
+        return rc > 0 ? 0 : -1;
+    if (!run->parent)
+        return ag_fail (err, AG_E_USAGE, "run %s is a root: only forks are discarded", run->id);
+    if (find_forks (&forks, run->number, err))
+        return -1;
+    if (forks.count) {
+        ag_run_id (forks.runs[0], fork);
+        return ag_fail (err, AG_E_KEPT, "run %s has forks of its own: %s", run->id, fork);
+    }
+    ag_put_map (&payload, 0);
+    if (ag_journal_tell (journal, run, AG_EV_RUNTIME_DISCARDED, 0, &payload, NULL, err))
+        return -1;
+    free_label (journal, run);
+    ag_key_of_run (&key, 'd', run->number);
+    ag_batch_put (ag_journal_batch (journal), AG_META, ag_key_str (&key), AG_LIT (""));
+    return 0;
+}
+
+/*  Kept  */
+
+struct kept {
+    ag_journal_t *journal;
+    struct ag_run *run;
+    struct ag_buf *out;
+    uint32_t *count;
+    const char *reason;
+    enum ag_entity_kind kind;
+    uint32_t waiting;
+    struct ag_err *err;
+    int rc;
+};
+
+//  Id p NULL: none.
+static void
+put_reason (struct kept *self, const char *reason, uint64_t run, uint64_t event, struct ag_str id)
+{
+    char text[AG_RUN_TEXT];
+    ag_run_id (run, text);
+    ag_put_map (self->out, id.p ? 4 : 3);
+    ag_put_lit (self->out, "reason");
+    ag_put_lit (self->out, reason);
+    ag_put_lit (self->out, "run");
+    ag_put_lit (self->out, text);
+    ag_put_lit (self->out, "event");
+    ag_put_evt (self->out, event);
+    if (id.p) {
+        ag_put_lit (self->out, "id");
+        ag_put_text (self->out, id);
+    }
+    ++*self->count;
+}
+
+//  Forks that live, by their cuts.
+static int
+put_lineage (struct kept *self)
+{
+    struct forks forks = {.journal = self->journal, .limit = AG_KEPT_MAX};
+    struct ag_run *fork;
+    int rc = find_forks (&forks, self->run->number, self->err);
+    for (uint32_t i = 0; !rc && i < forks.count; i++) {
+        rc = ag_run_get (self->journal, forks.runs[i], &fork, self->err);
+        if (!rc)
+            put_reason (self, "live-lineage", fork->number, fork->cut, (struct ag_str){0});
+    }
+    return rc;
+}
+
+//  Its last promote, by the marker in the parent.
+static int
+put_promoted (struct kept *self)
+{
+    struct ag_key key;
+    struct ag_buf hold = {0};
+    ag_key_promoted (&key, self->run->number);
+    int rc = ag_batch_get (ag_journal_batch (self->journal), AG_META, ag_key_str (&key), &hold,
+                           self->err);
+    if (rc > 0 && hold.n == 16)
+        put_reason (self, "promoted-from", self->run->parent, ag_be64 (hold.p + 8),
+                    (struct ag_str){0});
+    ag_buf_fini (&hold);
+    return rc < 0 ? -1 : 0;
+}
+
+static bool
+add_waiting (void *arg, struct ag_str id)
+{
+    struct kept *self = arg;
+    struct ag_tip tip = {0};
+    self->rc = ag_state_tip (self->journal, self->run, self->kind, id, AG_NOW, &tip, self->err);
+    if (self->rc > 0)
+        put_reason (self, self->reason, tip.holder->number, tip.created, id);
+    ag_tip_fini (&tip);
+    return self->rc > 0 && ++self->waiting < AG_KEPT_MAX;
+}
+
+static int
+put_waiting (struct kept *self, enum ag_entity_kind kind, const char *reason)
+{
+    self->kind = kind;
+    self->reason = reason;
+    self->waiting = 0;
+    self->rc = 0;
+    int rc = ag_state_waiting (self->journal, self->run, kind, AG_NOW, (struct ag_str){0},
+                               add_waiting, self, self->err);
+    return rc || self->rc < 0 ? -1 : 0;
+}
+
+int
+ag_kept_write (ag_journal_t *journal, struct ag_run *run, struct ag_buf *out, uint32_t *count,
+               struct ag_err *err)
+{
+    struct kept self = {.journal = journal, .run = run, .out = out, .count = count, .err = err};
+    return put_promoted (&self) || put_lineage (&self) ||
+                   put_waiting (&self, AG_APPROVAL, "pending-approvals") ||
+                   put_waiting (&self, AG_PATCH, "proposed-patches")
+               ? -1
+               : 0;
+}
