@@ -22,9 +22,9 @@ number_of (struct ag_str run)
 
 //  All pages of the tree as one list.
 static int
-read_tree (struct ag_client *self, struct ag_buf *list, struct ag_err *err)
+read_tree (struct ag_client *self, bool all, struct ag_buf *list, struct ag_err *err)
 {
-    struct ag_msg msg = {.type = AG_MSG_tree};
+    struct ag_msg msg = {.type = AG_MSG_tree, .tree = {.all = all}};
     struct ag_buf answer = {0};
     struct ag_str run;
     size_t at = ag_open_list (list);
@@ -38,6 +38,8 @@ read_tree (struct ag_client *self, struct ag_buf *list, struct ag_err *err)
             ag_put_value (list, run);
             msg.tree.after = number_of (ag_pick_text (run, "run"));
         }
+        if (ag_pick_uint (ag_buf_str (&answer), "after") > msg.tree.after)
+            msg.tree.after = ag_pick_uint (ag_buf_str (&answer), "after"); //  hidden ones came last
         more = ag_pick_bool (ag_buf_str (&answer), "more") && msg.tree.after > last;
     }
     ag_close (list, at, count);
@@ -48,9 +50,8 @@ read_tree (struct ag_client *self, struct ag_buf *list, struct ag_err *err)
 int
 ag_cmd_tree (struct ag_client *self, const struct ag_args_tree *args, struct ag_err *err)
 {
-    (void)args;
     struct ag_buf runs = {0}, out = {0};
-    int rc = read_tree (self, &runs, err);
+    int rc = read_tree (self, args->all, &runs, err);
     if (!rc && self->look.json) {
         ag_put_map (&out, 1);
         ag_put_lit (&out, "runs");

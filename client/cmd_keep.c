@@ -1,7 +1,10 @@
-//  Keeping: verify.
+//  Keeping: verify, snapshot, archive, kept, discard.
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 #include "client/print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
 
 //  All pages as one document.
 int
@@ -36,5 +39,144 @@ ag_cmd_verify (struct ag_client *self, const struct ag_args_verify *args, struct
     ag_buf_fini (&answer);
     ag_buf_fini (&out);
     ag_buf_fini (&runs);
+    return rc;
+}
+
+//  The requests of one command: children of its id, ID/1, ID/2.
+struct child {
+    char id[128];
+    unsigned count;
+};
+
+static struct ag_str
+child_id (const struct ag_client *self, struct child *child)
+{
+    const char *id = self->call->change.request_id;
+    if (!id)
+        return (struct ag_str){0};
+    snprintf (child->id, sizeof child->id, "%s/%u", id, ++child->count);
+    return ag_str (child->id);
+}
+
+//  How far it came: a number that grows from answer to answer.
+static uint64_t
+reached (struct ag_str answer)
+{
+    return ag_pick_uint (answer, "objects") + ag_pick_uint (answer, "relations") +
+           ag_pick_seq (answer, "archived_through");
+}
+
+//  A bounded piece of work a request, until no more is left.
+static int
+ask_until_done (struct ag_client *self, struct ag_msg *msg, const char *what, struct ag_buf *answer,
+                struct ag_err *err)
+{
+    struct child child = {0};
+    uint64_t now = 0, last;
+    bool more = true;
+    int rc = 0;
+    while (more && !rc) {
+        msg->id = child_id (self, &child);
+        rc = ag_client_ask (self, msg, answer, err);
+        last = now;
+        now = rc ? 0 : reached (ag_buf_str (answer));
+        more = !rc && ag_pick_bool (ag_buf_str (answer), "more");
+        if (more && now <= last)
+            rc =
+                ag_fail (err, AG_E_FAILED, "the house says that there is more and goes no further");
+        ag_client_progress (self, "%" PRIu64 " %s", now, what);
+    }
+    ag_client_progress (self, NULL);
+    return rc;
+}
+
+//  The document, or for a person one remark.
+static void
+show_done (struct ag_client *self, struct ag_str answer, const char *did, const char *field)
+{
+    static const char *const without[] = {"do", "id", "more", NULL};
+    struct ag_buf out = {0};
+    if (self->look.json) {
+        ag_pick_rest (answer, without, &out);
+        ag_look_json (&self->look, ag_buf_str (&out));
+    } else {
+        struct ag_str point = ag_pick_text (answer, field), run = ag_pick_text (answer, "run");
+        ag_client_remark (self, "%.*s %s through %.*s", AG_STR_ARG (run), did,
+                          point.n ? (int)point.n : 7, point.n ? point.p : "nothing");
+    }
+    ag_buf_fini (&out);
+}
+
+int
+ag_cmd_snapshot (struct ag_client *self, const struct ag_args_snapshot *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_snapshot, .snapshot = {.run = ag_str (args->run)}};
+    struct ag_buf answer = {0};
+    int rc = ask_until_done (self, &msg, "objects and relations", &answer, err);
+    if (!rc)
+        show_done (self, ag_buf_str (&answer), "is covered", "covers_through");
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+int
+ag_cmd_archive (struct ag_client *self, const struct ag_args_archive *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_archive, .archive = {.run = ag_str (args->run)}};
+    struct ag_buf answer = {0};
+    int rc = ask_until_done (self, &msg, "events archived", &answer, err);
+    if (!rc)
+        show_done (self, ag_buf_str (&answer), "is archived", "archived_through");
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+int
+ag_cmd_kept (struct ag_client *self, const struct ag_args_kept *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_kept, .kept = {.run = ag_str (args->run)}};
+    return ag_client_show (self, &msg, ag_print_kept, err);
+}
+
+//  Its processes have ended when this returns.
+static int
+discard_one (struct ag_client *self, const char *fork, struct ag_str id, struct ag_buf *answer,
+             struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_discard, .id = id, .discard = {.fork = ag_str (fork)}};
+    struct ag_buf ended = {0};
+    if (ag_client_ask (self, &msg, answer, err))
+        return -1;
+    char *run = ag_str_dup (ag_pick_text (ag_buf_str (answer), "run"));
+    struct ag_words one = {.p = (const char *[]){run}, .n = 1};
+    int rc = ag_client_wait (self, &one, true, &ended, err);
+    ag_buf_fini (&ended);
+    free (run);
+    return rc;
+}
+
+//  One after the other; the first that is refused ends it.
+int
+ag_cmd_discard (struct ag_client *self, const struct ag_args_discard *args, struct ag_err *err)
+{
+    static const char *const without[] = {"do", "id", NULL};
+    struct ag_buf answer = {0}, out = {0};
+    struct child child = {0};
+    size_t list = ag_open_list (&out);
+    uint32_t count = 0;
+    int rc = 0;
+    for (; !rc && count < args->forks.n; count++) {
+        rc = discard_one (self, args->forks.p[count], child_id (self, &child), &answer, err);
+        if (rc)
+            break;
+        ag_pick_rest (ag_buf_str (&answer), without, &out);
+        if (!self->look.json)
+            ag_client_remark (self, "%s is discarded", args->forks.p[count]);
+    }
+    ag_close (&out, list, count);
+    if (!rc && self->look.json)
+        ag_look_json (&self->look, ag_buf_str (&out));
+    ag_buf_fini (&answer);
+    ag_buf_fini (&out);
     return rc;
 }

@@ -243,6 +243,59 @@ a_goal_can_be_waited_for_and_only_the_goal_bears_the_request_id (void **state)
     fake_end (&fake);
 }
 
+static void
+long_work_is_asked_for_until_it_is_done_by_children_of_the_request_id (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {
+        {"archive", "{'do':'ok','run':'r1','archived_through':'evt_8000','more':true}", 0},
+        {"archive", "{'do':'ok','run':'r1','archived_through':'evt_9001','more':false}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 2);
+    struct outcome outcome = run (fake.dir, "archive auditor --request-id a1 --json");
+    assert_string_equal (outcome.out, "{\"run\":\"r1\",\"archived_through\":\"evt_9001\"}\n");
+    assert_true (ag_str_is (fake_field (&fake, 0, "id"), "a1/1"));
+    assert_true (ag_str_is (fake_field (&fake, 1, "id"), "a1/2"));
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+work_that_goes_no_further_is_not_asked_for_again (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {
+        {"snapshot", "{'do':'ok','run':'r1','objects':256,'relations':0,'more':true}", 0},
+        {"snapshot", "{'do':'ok','run':'r1','objects':256,'relations':0,'more':true}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 2);
+    struct outcome outcome = run (fake.dir, "snapshot auditor");
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_FAILED);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+a_discarded_fork_is_waited_for_by_its_run_id (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {
+        {"discard", "{'do':'ok','run':'r2','state':'discarded'}", 0},
+        {"wait", "{'do':'ok','runs':[],'done':false}", 0},
+        {"wait", "{'do':'ok','runs':[],'done':true}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 3);
+    struct outcome outcome = run (fake.dir, "discard try --json");
+    assert_string_equal (outcome.out, "[{\"run\":\"r2\",\"state\":\"discarded\"}]\n");
+    struct ag_str id = {0};
+    assert_int_equal (ag_list_nth (ag_pick (ag_buf_str (&fake.seen[2]), "runs"), 0, &id), 0);
+    assert_int_equal (ag_kind_of (id), AG_TEXT);
+    assert_non_null (memmem (id.p, id.n, "r2", 2));
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
 //  Write the lines to a file and apply it.
 static struct outcome
 apply (struct fake *fake, const char *options, const char *lines)
@@ -465,6 +518,9 @@ main (void)
         cmocka_unit_test (exit_statuses_say_what_was_found),
         cmocka_unit_test (a_wait_asks_again_until_it_is_done),
         cmocka_unit_test (a_wait_ends_at_its_timeout),
+        cmocka_unit_test (long_work_is_asked_for_until_it_is_done_by_children_of_the_request_id),
+        cmocka_unit_test (work_that_goes_no_further_is_not_asked_for_again),
+        cmocka_unit_test (a_discarded_fork_is_waited_for_by_its_run_id),
         cmocka_unit_test (a_goal_can_be_waited_for_and_only_the_goal_bears_the_request_id),
         cmocka_unit_test (apply_sends_all_lines_as_one_list),
         cmocka_unit_test (apply_each_sends_one_batch_a_line_under_child_ids),

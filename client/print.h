@@ -38,6 +38,9 @@ void ag_print_checks (const struct ag_look *look, struct ag_str answer);
 //  {ok, runs: [{run, events, first_bad, reason}]}
 void ag_print_verify (const struct ag_look *look, struct ag_str answer);
 
+//  {run, tip, covers_through, archived_through, discarded, reasons: [{reason, run, event, id?}]}
+void ag_print_kept (const struct ag_look *look, struct ag_str answer);
+
 //  A value on the rest of a line: text bare, anything else as JSON, cut at `most` bytes.
 void ag_print_value (struct ag_str value, size_t most);
 #endif

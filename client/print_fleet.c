@@ -227,3 +227,32 @@ ag_print_verify (const struct ag_look *look, struct ag_str answer)
         print_odd (run);
     }
 }
+
+//  "live-lineage       r3f  evt_042  approval_001"
+static void
+put_reason (struct ag_str reason)
+{
+    printf ("%-18.*s ", AG_STR_ARG (ag_pick_text (reason, "reason")));
+    ag_look_text (stdout, ag_pick_text (reason, "run"));
+    fputs ("  ", stdout);
+    ag_look_text (stdout, ag_pick_text (reason, "event"));
+    if (ag_pick_text (reason, "id").n) {
+        fputs ("  ", stdout);
+        ag_look_text (stdout, ag_pick_text (reason, "id"));
+    }
+    fputc ('\n', stdout);
+}
+
+void
+ag_print_kept (const struct ag_look *look, struct ag_str answer)
+{
+    struct ag_str reason;
+    fputs (ag_paint (look, AG_BOLD), stdout);
+    ag_look_text (stdout, ag_pick_text (answer, "run"));
+    printf ("%s %" PRIu64 " events, archived to %" PRIu64 ", covered to %" PRIu64 "%s\n",
+            ag_paint (look, AG_PLAIN), ag_pick_seq (answer, "tip"),
+            ag_pick_seq (answer, "archived_through"), ag_pick_seq (answer, "covers_through"),
+            ag_pick_bool (answer, "discarded") ? ", discarded" : "");
+    for (struct ag_items items = ag_items (answer, "reasons"); ag_items_next (&items, &reason);)
+        put_reason (reason);
+}

@@ -377,6 +377,20 @@ a_bad_run_is_named_with_its_first_bad_event (void **state)
                    "BAD  r2 9 events, first bad evt_007: its chain is broken\n");
 }
 
+static void
+what_keeps_a_run_is_a_line_each (void **state)
+{
+    (void)state;
+    assert_prints (ag_print_kept,
+                   "{'run':'r1','tip':'evt_042','covers_through':'evt_041','archived_through':null,"
+                   "'discarded':false,'reasons':[{'reason':'live-lineage','run':'r2',"
+                   "'event':'evt_007'},{'reason':'pending-approvals','run':'r1','event':'evt_009',"
+                   "'id':'approval_001'}]}",
+                   "r1 42 events, archived to 0, covered to 41\n"
+                   "live-lineage       r2  evt_007\n"
+                   "pending-approvals  r1  evt_009  approval_001\n");
+}
+
 //  Another build may answer with less, with more, or with other kinds.
 static void
 an_answer_that_is_not_as_expected_is_no_accident (void **state)
@@ -385,7 +399,7 @@ an_answer_that_is_not_as_expected_is_no_accident (void **state)
     static print_fn *const all[] = {
         event,           ag_print_why,    ag_print_status,  ag_print_tree,
         ag_print_plan,   ag_print_diff,   ag_print_objects, ag_print_thing,
-        ag_print_states, ag_print_verify, ag_print_checks};
+        ag_print_states, ag_print_verify, ag_print_checks,  ag_print_kept};
     static const char *const answers[] = {
         "{}",
         "[]",
@@ -422,6 +436,7 @@ main (void)
         cmocka_unit_test (objects_and_relations_are_two_tables),
         cmocka_unit_test (a_thing_is_shown_field_by_field),
         cmocka_unit_test (states_are_coloured_for_a_person_that_sees_colours),
+        cmocka_unit_test (what_keeps_a_run_is_a_line_each),
         cmocka_unit_test (a_bad_run_is_named_with_its_first_bad_event),
         cmocka_unit_test (an_answer_that_is_not_as_expected_is_no_accident),
     };

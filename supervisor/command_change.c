@@ -8,6 +8,7 @@
 #include "supervisor/promote.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
+#include "supervisor/retention.h"
 #include "supervisor/spec.h"
 
 #include <stdio.h>
@@ -104,7 +105,7 @@ ag_command_goal (struct ag_command *command, struct ag_err *err)
     struct ag_goal goal = {msg->text, msg->constraints, msg->success_criteria, msg->permissions};
     struct ag_run *run;
     uint64_t seq;
-    if (ag_run_find (command->house->journal, msg->run, &run, err) ||
+    if (ag_command_run (command, msg->run, &run, err) ||
         append_goal (command, run, &goal, &seq, err))
         return -1;
     answer_event (command, run, seq);
@@ -129,7 +130,7 @@ ag_command_tell (struct ag_command *command, struct ag_err *err)
     ag_put_text (&raw, tell->type);
     ag_put_lit (&raw, "payload");
     ag_put_value (&raw, tell->payload);
-    int rc = ag_run_find (journal, tell->run, &run, err);
+    int rc = ag_command_run (command, tell->run, &run, err);
     if (!rc)
         rc = ag_value_normalise (ag_buf_str (&raw), &ops, err);
     if (!rc) {
@@ -191,7 +192,7 @@ ag_command_apply (struct ag_command *command, struct ag_err *err)
     struct ag_mint block;
     struct ag_buf ops = {0};
     struct ag_applied applied = {0};
-    int rc = ag_run_find (journal, apply->run, &run, err);
+    int rc = ag_command_run (command, apply->run, &run, err);
     if (!rc)
         rc = check_tip (run, apply->expect, err);
     if (!rc)
@@ -336,7 +337,8 @@ ag_command_fork (struct ag_command *command, struct ag_err *err)
     struct ag_run *parent, *fork;
     uint64_t at;
     if (birth_of (msg, &birth, err) ||
-        ag_point_find (command->house->journal, msg->point, &parent, &at, err))
+        ag_point_find (command->house->journal, msg->point, &parent, &at, err) ||
+        ag_discard_check (command->house->journal, parent, err))
         return -1;
     if (parent->number == command->house->fleet_run)
         return ag_fail (err, AG_E_USAGE, "the fleet's own run cannot be forked");
@@ -357,7 +359,7 @@ ag_command_promote (struct ag_command *command, struct ag_err *err)
     const struct ag_msg_promote *msg = &command->msg->promote;
     ag_journal_t *journal = command->house->journal;
     struct ag_run *fork, *parent = NULL;
-    if (ag_run_find (journal, msg->fork, &fork, err))
+    if (ag_command_run (command, msg->fork, &fork, err))
         return -1;
     if (fork->parent && ag_run_get (journal, fork->parent, &parent, err))
         return -1;
@@ -396,7 +398,7 @@ each_unit (struct ag_command *command, struct ag_str name, change_fn *change, bo
     struct ag_run *run = NULL;
     if (!service || service->run) {
         service = NULL;
-        if (ag_run_find (house->journal, name, &run, err))
+        if (ag_command_run (command, name, &run, err))
             return -1;
     }
     size_t found = 0;

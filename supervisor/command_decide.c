@@ -182,7 +182,7 @@ ag_command_approve (struct ag_command *command, struct ag_err *err)
     const struct ag_msg_approve *msg = &command->msg->approve;
     struct ag_buf id = {0};
     struct ag_run *run;
-    int rc = ag_run_find (command->house->journal, msg->run, &run, err);
+    int rc = ag_command_run (command, msg->run, &run, err);
     if (!rc)
         rc = ag_approval_grant (command->house->journal, run, msg->approval, AG_LIT ("user"), &id,
                                 err);
@@ -199,7 +199,7 @@ ag_command_deny (struct ag_command *command, struct ag_err *err)
 {
     const struct ag_msg_deny *msg = &command->msg->deny;
     struct ag_run *run;
-    if (ag_run_find (command->house->journal, msg->run, &run, err) ||
+    if (ag_command_run (command, msg->run, &run, err) ||
         ag_approval_deny (command->house->journal, run, msg->approval, AG_LIT ("user"), msg->reason,
                           err))
         return -1;

@@ -3,6 +3,7 @@
 #include "supervisor/fleet.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
+#include "supervisor/retention.h"
 #include "supervisor/spec.h"
 #include "supervisor/state.h"
 #include "supervisor/waiting.h"
@@ -14,13 +15,16 @@
 
 enum { TREE_LIMIT = 1000, WAIT_APPROVALS = 16 };
 
-//  The state of a run for people: its units', the busiest first.
+//  The state of a run for people: discarded, or its units', the busiest first.
 static const char *
 state_of (struct ag_house *house, uint64_t run)
 {
     static const enum ag_unit_state order[] = {AG_UNIT_FAILED,  AG_UNIT_BUSY,    AG_UNIT_STARTING,
                                                AG_UNIT_BACKOFF, AG_UNIT_WAITING, AG_UNIT_READY,
                                                AG_UNIT_PARKED,  AG_UNIT_STOPPED};
+    struct ag_err err;
+    if (ag_is_discarded (house->journal, run, &err) > 0)
+        return "discarded";
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
             if (unit->run == run && unit->state == order[i])
@@ -205,8 +209,8 @@ ag_command_status (struct ag_command *command, struct ag_err *err)
 struct tree {
     struct ag_house *house;
     uint64_t limit;
-    uint32_t count;
-    bool more;
+    uint32_t count, looked;
+    bool more, all; //  all: discarded forks too
     uint64_t last;
     struct ag_buf runs;
 };
@@ -217,10 +221,15 @@ add_run (void *arg, struct ag_run *run)
     static const char *const kinds[] = {"root", "fork", "trial"};
     struct tree *tree = arg;
     char parent[14];
-    if (tree->count >= tree->limit) {
+    if (tree->looked >= tree->limit) {
         tree->more = true;
         return false;
     }
+    const char *state = state_of (tree->house, run->number);
+    tree->looked++;
+    tree->last = run->number;
+    if (!tree->all && !strcmp (state, "discarded"))
+        return true;
     struct ag_buf *out = &tree->runs;
     ag_put_map (out, 9);
     ag_put_lit (out, "run");
@@ -236,7 +245,7 @@ add_run (void *arg, struct ag_run *run)
     ag_put_lit (out, "forked_at_event");
     ag_put_evt (out, run->cut);
     ag_put_lit (out, "state");
-    ag_put_lit (out, state_of (tree->house, run->number));
+    ag_put_lit (out, state);
     ag_put_lit (out, "tip");
     ag_put_evt (out, run->head.tip);
     ag_put_lit (out, "kind");
@@ -246,7 +255,6 @@ add_run (void *arg, struct ag_run *run)
     ag_put_lit (out, "origin");
     put_text_or_null (out, run->origin);
     tree->count++;
-    tree->last = run->number;
     return true;
 }
 
@@ -254,7 +262,8 @@ int
 ag_command_tree (struct ag_command *command, struct ag_err *err)
 {
     const struct ag_msg_tree *msg = &command->msg->tree;
-    struct tree tree = {.house = command->house, .limit = msg->limit ? msg->limit : TREE_LIMIT};
+    struct tree tree = {
+        .house = command->house, .limit = msg->limit ? msg->limit : TREE_LIMIT, .all = msg->all};
     int rc = ag_run_scan (command->house->journal, msg->after, add_run, &tree, err);
     if (!rc) {
         struct ag_answer answer = ag_command_begin (command);

@@ -6,6 +6,7 @@
 #include "supervisor/hints.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
+#include "supervisor/retention.h"
 #include "supervisor/run.h"
 
 #include <stdlib.h>
@@ -36,14 +37,15 @@ static const struct {
 } table[AG_MSGS] = {
 #define READS(name)   [AG_MSG_##name] = {ag_command_##name, false}
 #define CHANGES(name) [AG_MSG_##name] = {ag_command_##name, true}
-    READS (status),        READS (tree),    CHANGES (create),  CHANGES (goal),
-    CHANGES (tell),        CHANGES (apply), READS (events),    READS (log),
-    READS (objects),       READS (show),    READS (why),       READS (failures),
-    CHANGES (fork),        READS (wait),    READS (diff),      CHANGES (promote),
-    CHANGES (start),       CHANGES (stop),  CHANGES (restart), READS (output),
-    READS (verify),        READS (down),    READS (approvals), CHANGES (approve),
-    CHANGES (deny),        READS (budget),  CHANGES (import),  CHANGES (import_end),
-    CHANGES (import_drop),
+    READS (status),        READS (tree),       CHANGES (create),  CHANGES (goal),
+    CHANGES (tell),        CHANGES (apply),    READS (events),    READS (log),
+    READS (objects),       READS (show),       READS (why),       READS (failures),
+    CHANGES (fork),        READS (wait),       READS (diff),      CHANGES (promote),
+    CHANGES (start),       CHANGES (stop),     CHANGES (restart), READS (output),
+    READS (verify),        READS (down),       READS (approvals), CHANGES (approve),
+    CHANGES (deny),        READS (budget),     CHANGES (import),  CHANGES (import_end),
+    CHANGES (import_drop), CHANGES (snapshot), CHANGES (archive), READS (kept),
+    CHANGES (discard),
 };
 
 struct ag_commands *
@@ -89,6 +91,14 @@ ag_command_merge (struct ag_answer *answer, struct ag_str map)
         return;
     ag_buf_add (answer->out, in.p, (size_t)(in.end - in.p));
     answer->pairs += head.count;
+}
+
+int
+ag_command_run (struct ag_command *command, struct ag_str text, struct ag_run **run,
+                struct ag_err *err)
+{
+    ag_journal_t *journal = command->house->journal;
+    return ag_run_find (journal, text, run, err) || ag_discard_check (journal, *run, err) ? -1 : 0;
 }
 
 bool

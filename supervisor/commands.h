@@ -48,6 +48,9 @@ void ag_commands_beat (struct ag_house *house);
 
 //  Answers begin with {do: "ok", id?}.
 struct ag_answer ag_command_begin (struct ag_command *command);
+//  The run that a change is meant for. AG_E_NOT_FOUND, AG_E_DISCARDED.
+int ag_command_run (struct ag_command *command, struct ag_str text, struct ag_run **run,
+                    struct ag_err *err);
 //  A request that waits at most wait_ms from its first asking: true while it should go on waiting.
 bool ag_command_hold (struct ag_command *command, uint64_t wait_ms);
 //  All pairs of a map become fields of the answer.

@@ -5,6 +5,7 @@
 #include "supervisor/fleet_inside.h"
 #include "supervisor/private.h"
 #include "supervisor/record.h"
+#include "supervisor/retention.h"
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
 
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DISMISS_MS = 5000 }; //  until a discarded fork's processes are ended by force
 
 struct ag_fleet *
 ag_fleet_new (struct ag_house *house)
@@ -188,19 +191,43 @@ drop (struct ag_house *house, struct ag_unit *unit)
     ag_unit_free (unit);
 }
 
+static bool
+is_done_with (struct ag_house *house, const struct ag_unit *unit)
+{
+    struct ag_err err;
+    return unit->run && (ag_run_is_gone (house->journal, unit->run) ||
+                         (!unit->child && ag_is_discarded (house->journal, unit->run, &err) > 0));
+}
+
 void
 ag_fleet_forget (struct ag_house *house)
 {
     struct ag_unit **at = &house->fleet->first;
     while (*at) {
         struct ag_unit *unit = *at;
-        if (unit->run && ag_run_is_gone (house->journal, unit->run)) {
+        if (is_done_with (house, unit)) {
             *at = unit->next;
             drop (house, unit);
         } else
             at = &unit->next;
     }
     house->fleet->end = at;
+}
+
+void
+ag_fleet_dismiss (struct ag_house *house, const struct ag_run *run)
+{
+    char key[AG_UNIT_NAME + 8];
+    for (struct ag_unit *unit = house->fleet->first; unit; unit = unit->next) {
+        if (unit->run != run->number)
+            continue;
+        snprintf (key, sizeof key, "wanted/%s", unit->name);
+        ag_count_drop (house->journal, house->fleet_run, ag_str (key));
+        snprintf (unit->name, sizeof unit->name, unit->host ? "%s.program" : "%s", run->id);
+        unit->wanted = false;
+        ag_unit_end (house, unit, AG_END_STOP, DISMISS_MS);
+    }
+    ag_fleet_forget (house);
 }
 
 static int
@@ -361,7 +388,11 @@ revive (void *arg, struct ag_str name)
     struct ag_run *run;
     struct ag_str id = {name.p + 5, name.n - 5}; //  after "fork/"
     revival->rc = ag_run_find (revival->house->journal, id, &run, revival->err);
-    if (!revival->rc)
+    int discarded =
+        revival->rc ? 1 : ag_is_discarded (revival->house->journal, run->number, revival->err);
+    if (discarded < 0)
+        revival->rc = -1;
+    if (discarded == 0)
         revival->rc = ag_fleet_adopt (revival->house, run, true, revival->err);
     return !revival->rc;
 }

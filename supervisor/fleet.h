@@ -79,8 +79,10 @@ struct ag_unit *ag_fleet_named (struct ag_house *house, struct ag_str name);
 struct ag_unit *ag_fleet_by_nonce (struct ag_house *house, struct ag_str nonce);
 struct ag_unit *ag_fleet_first (struct ag_house *house);
 
-//  Drop the units of runs that exist no more, because what made them was rolled back or not written.
+//  Drop the units of runs that exist no more (rolled back or not written), and ended ones of discarded forks.
 void ag_fleet_forget (struct ag_house *house);
+//  A run was discarded: its units end, under its id since its label is free now, and start no more.
+void ag_fleet_dismiss (struct ag_house *house, const struct ag_run *run);
 //  There is something for this unit to do: its process is started if it may.
 void ag_fleet_due (struct ag_house *house, uint64_t run, uint32_t host);
 //  Move the state by the table.
@@ -98,7 +100,6 @@ bool ag_unit_is_doomed (const struct ag_unit *unit);
 
 //  An operator's wish, kept over restarts of everything.
 int ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct ag_err *err);
-
 //  Is the process pid the root of a tree, or somewhere in it?
 bool ag_fleet_is_inside (int32_t pid, int32_t root);
 

@@ -271,6 +271,8 @@ ag_fleet_committed (struct ag_house *house)
     struct ag_fleet *fleet = house->fleet;
     for (size_t i = 0; i < fleet->ended_count; i++)
         ag_nursery_ack (house->nursery, fleet->ended[i]);
+    if (fleet->ended_count)
+        ag_fleet_forget (house);
     fleet->ended_count = 0;
 }
 

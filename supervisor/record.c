@@ -245,6 +245,14 @@ ag_count_put (ag_journal_t *journal, uint64_t run, struct ag_str name, uint64_t 
     put_number (journal, &key, value);
 }
 
+void
+ag_count_drop (ag_journal_t *journal, uint64_t run, struct ag_str name)
+{
+    struct ag_key key;
+    ag_key_count (&key, run, name);
+    ag_batch_delete (ag_journal_batch (journal), AG_META, ag_key_str (&key));
+}
+
 int
 ag_count_get (ag_journal_t *journal, uint64_t run, struct ag_str name, uint64_t *value,
               struct ag_err *err)

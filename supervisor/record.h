@@ -37,6 +37,7 @@ int ag_note_scan (ag_journal_t *journal, const struct ag_run *run, struct ag_str
 
 //  Counters: one number under a name of a run, not inherited (how far another run was heard).
 void ag_count_put (ag_journal_t *journal, uint64_t run, struct ag_str name, uint64_t value);
+void ag_count_drop (ag_journal_t *journal, uint64_t run, struct ag_str name);
 int ag_count_get (ag_journal_t *journal, uint64_t run, struct ag_str name, uint64_t *value,
                   struct ag_err *err);
 

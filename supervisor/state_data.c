@@ -220,7 +220,7 @@ static int
 fill_birth (ag_journal_t *journal, struct ag_entity *entity, struct ag_err *err)
 {
     struct ag_event event;
-    struct ag_whole whole;
+    struct ag_whole whole = {0};
     const struct ag_tip *tip = &entity->tip;
     int rc = 0;
     if (tip->created <= ag_run_holder (tip->holder, tip->created)->archived)
