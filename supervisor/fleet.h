@@ -102,7 +102,6 @@ bool ag_unit_is_doomed (const struct ag_unit *unit);
 int ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct ag_err *err);
 //  Is the process pid the root of a tree, or somewhere in it?
 bool ag_fleet_is_inside (int32_t pid, int32_t root);
-
 //  What the nursery says; true while there may be more.
 bool ag_fleet_nursery (void *house);
 //  Starts that are due, back-offs that ran out, idle processes; once a turn and each second.
