@@ -88,52 +88,88 @@ load_hosts (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, st
     return rc < 0 ? -1 : 0;
 }
 
-//  The registration that is in force for an event: the newest before it; before the first, the first.
+static void
+keep_registration (struct ag_queue *self, const struct ag_registration *one)
+{
+    self->earlier = ag_xrealloc (self->earlier, (self->earlier_count + 1) * sizeof *self->earlier);
+    self->earlier[self->earlier_count++] = *one;
+}
+
+static const struct ag_registration *
+find_registration (const struct ag_queue *self, uint32_t host, uint64_t event)
+{
+    for (uint32_t i = 0; i < self->earlier_count; i++) {
+        const struct ag_registration *one = &self->earlier[i];
+        if (one->host == host && one->from <= event && event < one->until)
+            return one;
+    }
+    return NULL;
+}
+
+//  Back from the present registration to that which was in force for an event: the newest before it; before
+//  the first, the first. It is left empty when that is the present one.
 static int
-in_force (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint32_t host,
-          uint64_t event, struct ag_buf *hold, struct ag_err *err)
+read_registration (ag_journal_t *journal, struct ag_run *run, uint64_t event,
+                   struct ag_registration *one, struct ag_err *err)
 {
     char text[16];
-    struct ag_str name = host_note (host, text);
-    uint64_t seq = self->hosts[host].seq;
-    ag_buf_clear (hold);
-    ag_buf_add_str (hold, ag_buf_str (&self->hosts[host].behaviors));
-    while (seq > event) {
-        struct ag_buf earlier = {0};
-        int rc = ag_note_get (journal, run, name, seq - 1, &earlier, &seq, err);
-        if (rc > 0) {
-            ag_buf_clear (hold);
-            ag_buf_add_str (hold, ag_buf_str (&earlier));
-        }
-        ag_buf_fini (&earlier);
-        if (rc <= 0)
+    struct ag_str name = host_note (one->host, text);
+    while (one->from > event) {
+        struct ag_buf hold = {0};
+        uint64_t seq;
+        int rc = ag_note_get (journal, run, name, one->from - 1, &hold, &seq, err);
+        if (rc <= 0) {
+            ag_buf_fini (&hold);
+            one->from = 0;
             return rc;
+        }
+        ag_buf_fini (&one->behaviors);
+        *one = (struct ag_registration){one->host, seq, one->from, hold};
     }
+    return 0;
+}
+
+//  What is in force for an event, held by the queue for as long as the event is in hand.
+static int
+in_force (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint32_t host,
+          uint64_t event, struct ag_str *behaviors, struct ag_err *err)
+{
+    struct ag_registration one = {.host = host, .from = self->hosts[host].seq};
+    const struct ag_registration *held = find_registration (self, host, event);
+    if (!held && read_registration (journal, run, event, &one, err)) {
+        ag_buf_fini (&one.behaviors);
+        return -1;
+    }
+    if (!held && one.behaviors.n)
+        keep_registration (self, &one);
+    *behaviors = ag_buf_str (held              ? &held->behaviors
+                             : one.behaviors.n ? &one.behaviors
+                                               : &self->hosts[host].behaviors);
     return 0;
 }
 
 static void
 clear_due (struct ag_queue *self)
 {
-    for (uint32_t i = 0; i < self->count; i++) {
-        ag_buf_fini (&self->list[i].behavior);
+    for (uint32_t i = 0; i < self->count; i++)
         ag_buf_fini (&self->list[i].relation);
-    }
-    self->due = self->count = 0;
+    for (uint32_t i = 0; i < self->earlier_count; i++)
+        ag_buf_fini (&self->earlier[i].behaviors);
+    self->due = self->count = self->earlier_count = 0;
 }
 
 //  What was put off until now is due after the event's own behaviours, as it was registered for its trigger.
 static int
-add_delayed (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, struct ag_buf *hold,
-             struct ag_err *err)
+add_delayed (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, struct ag_err *err)
 {
     for (uint32_t i = 0; i < self->delays.count; i++) {
         const struct ag_delay *delay = &self->delays.list[i];
+        struct ag_str behaviors;
         if (delay->fire_at > self->tick)
             break;
         if (delay->host < self->host_count &&
-            (in_force (journal, run, self, delay->host, delay->event, hold, err) ||
-             ag_due_add_delayed (self, delay, ag_buf_str (hold), err)))
+            (in_force (journal, run, self, delay->host, delay->event, &behaviors, err) ||
+             ag_due_add_delayed (self, delay, behaviors, err)))
             return -1;
     }
     return 0;
@@ -147,18 +183,15 @@ take (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
     clear_due (self);
     self->next = event->seq;
     self->in_hand = true;
-    struct ag_buf behaviors = {0};
+    struct ag_str behaviors;
     int rc = 0;
     for (uint32_t host = 0; host < self->host_count && !rc; host++) {
         rc = in_force (journal, run, self, host, event->seq, &behaviors, err);
         if (!rc)
-            rc = ag_due_add (journal, run, self, host, ag_buf_str (&behaviors), event, err);
+            rc = ag_due_add (journal, run, self, host, behaviors, event, err);
     }
     ag_due_order (self);
-    if (!rc)
-        rc = add_delayed (journal, run, self, &behaviors, err);
-    ag_buf_fini (&behaviors);
-    return rc;
+    return rc ? -1 : add_delayed (journal, run, self, err);
 }
 
 static int
@@ -338,6 +371,7 @@ ag_queue_free (struct ag_queue *self)
     ag_queue_clear_open (self);
     ag_queue_next_event (self);
     free (self->list);
+    free (self->earlier);
     ag_buf_fini (&self->left_out);
     ag_delays_fini (&self->delays);
     for (int i = 0; i < AG_HOSTS; i++)
@@ -429,7 +463,7 @@ ag_queue_open_due (struct ag_run *run, struct ag_queue *self)
                                         .mint = {.object = run->head.minted[AG_MINTED_OBJECT],
                                                  .relation = run->head.minted[AG_MINTED_RELATION],
                                                  .mine = true}};
-    ag_buf_add_str (&self->open.behavior, ag_buf_str (&due->behavior));
+    ag_buf_add_str (&self->open.behavior, due->behavior);
     ag_buf_add_str (&self->open.relation, ag_buf_str (&due->relation));
 }
 
@@ -451,20 +485,36 @@ append_registered (ag_journal_t *journal, struct ag_run *run, uint32_t host,
     return ag_journal_tell (journal, run, AG_EV_WORKER_REGISTERED, 0, &payload, seq, err);
 }
 
+//  The list may borrow from what is replaced; then that stays until the event is finished.
+static void
+replace_registration (struct ag_queue *self, uint32_t host, uint64_t seq, struct ag_str behaviors)
+{
+    struct ag_registration one = {host, self->hosts[host].seq, seq, self->hosts[host].behaviors};
+    const char *begin = (const char *)one.behaviors.p, *end = begin + one.behaviors.n;
+    bool used = false;
+    for (uint32_t i = 0; i < self->count && !used; i++)
+        used = self->list[i].behavior.p >= begin && self->list[i].behavior.p < end;
+    if (used)
+        keep_registration (self, &one);
+    else
+        ag_buf_fini (&one.behaviors);
+    self->hosts[host].behaviors = (struct ag_buf){0};
+    ag_buf_add_str (&self->hosts[host].behaviors, behaviors);
+    self->hosts[host].seq = seq;
+}
+
 int
 ag_queue_note_host (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, uint32_t host,
                     struct ag_str behaviors, struct ag_str tools, struct ag_err *err)
 {
-    struct ag_buf *kept = &self->hosts[host].behaviors;
     uint64_t seq;
     char text[16];
-    if (self->hosts[host].seq && ag_value_equal (ag_buf_str (kept), behaviors))
+    if (self->hosts[host].seq &&
+        ag_value_equal (ag_buf_str (&self->hosts[host].behaviors), behaviors))
         return 0;
     if (append_registered (journal, run, host, behaviors, tools, &seq, err))
         return -1;
     ag_note_put (journal, run, host_note (host, text), seq, behaviors);
-    ag_buf_clear (kept);
-    ag_buf_add_str (kept, behaviors);
-    self->hosts[host].seq = seq;
+    replace_registration (self, host, seq, behaviors);
     return 0;
 }

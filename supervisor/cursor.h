@@ -16,8 +16,17 @@ struct ag_due {
     uint32_t host, place; //  place: in registration order
     uint64_t event;       //  the one in hand, or an earlier one when it was put off
     bool delayed;
-    struct ag_buf behavior; //  its element of the registration in force
+    int64_t priority;
+    struct ag_str behavior,
+        name;               //  its element of the registration in force, which the queue holds
     struct ag_buf relation; //  id; empty for a function behaviour
+};
+
+//  A registration that is not its host's present one, for the events that it was in force for.
+struct ag_registration {
+    uint32_t host;
+    uint64_t from, until; //  sequences
+    struct ag_buf behaviors;
 };
 
 struct ag_queue {
@@ -34,6 +43,8 @@ struct ag_queue {
     bool touched;         //  there may be something to do
     uint32_t due, count;
     struct ag_due *list;
+    struct ag_registration *earlier; //  that entries of the list borrow from
+    uint32_t earlier_count;
     struct ag_buf left_out; //  texts: behaviours with more to do for an event than is handed out,
     uint64_t left_out_at;   //  and that event; empty once it was told
     struct {

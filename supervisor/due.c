@@ -18,31 +18,68 @@ add (struct ag_queue *queue, uint32_t most, uint32_t host, uint64_t event, struc
         queue->list =
             ag_xrealloc (queue->list, (queue->count ? 2 * queue->count : 1) * sizeof *queue->list);
     struct ag_due *due = &queue->list[queue->count];
-    *due = (struct ag_due){.host = host, .event = event, .place = queue->count++};
-    ag_buf_add_str (&due->behavior, behavior);
+    *due = (struct ag_due){.host = host,
+                           .event = event,
+                           .place = queue->count++,
+                           .behavior = behavior,
+                           .priority = ag_match_priority (behavior)};
+    ag_map_text (behavior, "name", &due->name);
     ag_buf_add_str (&due->relation, relation);
     return 0;
 }
 
-//  Relations found so far, each once.
+/*  Relations of the objects that a payload names, each once, in order of their ids  */
+
+struct texts {
+    struct ag_str *list;
+    size_t count, room;
+};
+
+static void
+keep_text (struct texts *texts, struct ag_str text)
+{
+    if (texts->count == texts->room) {
+        texts->room = texts->room ? 2 * texts->room : 16;
+        texts->list = ag_xrealloc (texts->list, texts->room * sizeof *texts->list);
+    }
+    texts->list[texts->count++] = text;
+}
+
+static int
+by_bytes (const void *a, const void *b)
+{
+    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
+}
+
+static void
+put_in_order (struct texts *texts)
+{
+    if (texts->count)
+        qsort (texts->list, texts->count, sizeof *texts->list, by_bytes);
+}
+
+//  In order, equal ones stand together.
+static bool
+is_repeated (const struct texts *texts, size_t i)
+{
+    return i > 0 && ag_str_eq (texts->list[i], texts->list[i - 1]);
+}
+
 struct found {
     ag_journal_t *journal;
     struct ag_run *run;
     uint64_t at;
     struct ag_str type;
-    struct ag_str *ids;
-    size_t count, room;
+    struct texts ids; //  ours; a relation stands here once for each of its ends that is named
     struct ag_err *err;
     int rc;
 };
 
+//  Each stands there twice at most: these are more than may be handed out.
 static bool
-known (const struct found *found, struct ag_str id)
+is_enough (const struct found *found)
 {
-    for (size_t i = 0; i < found->count; i++)
-        if (ag_str_eq (found->ids[i], id))
-            return true;
-    return false;
+    return found->ids.count > 2 * AG_DUE_MAX;
 }
 
 static bool
@@ -50,37 +87,37 @@ keep_relation (void *arg, struct ag_str id)
 {
     struct found *found = arg;
     struct ag_tip tip = {0};
-    found->rc =
+    int rc =
         ag_state_tip (found->journal, found->run, AG_RELATION, id, found->at, &tip, found->err);
-    bool wanted = found->rc > 0 && ag_str_eq (tip.type, found->type) && !known (found, id);
-    found->rc = found->rc < 0 ? -1 : 0;
+    if (rc > 0 && ag_str_eq (tip.type, found->type))
+        keep_text (&found->ids, (struct ag_str){ag_str_dup (id), id.n});
     ag_tip_fini (&tip);
-    if (!wanted)
-        return !found->rc;
-    if (found->count == found->room) {
-        found->room = found->room ? 2 * found->room : 16;
-        found->ids = ag_xrealloc (found->ids, found->room * sizeof *found->ids);
-    }
-    found->ids[found->count++] = (struct ag_str){ag_str_dup (id), id.n};
-    return found->count <= AG_DUE_MAX;
+    found->rc = rc < 0 ? -1 : 0;
+    return !found->rc && !is_enough (found);
 }
 
 static bool
-relations_of_text (void *arg, struct ag_str text)
+keep_object (void *arg, struct ag_str text)
 {
-    struct found *found = arg;
-    if (text.n == 0 || text.n > ID_BYTES || memchr (text.p, 0, text.n))
-        return false;
-    if (ag_state_relations (found->journal, found->run, text, found->at, (struct ag_str){0},
-                            keep_relation, found, found->err))
-        found->rc = -1;
-    return found->rc != 0;
+    if (text.n > 0 && text.n <= ID_BYTES && !memchr (text.p, 0, text.n))
+        keep_text (arg, text);
+    return false;
 }
 
 static int
-by_bytes (const void *a, const void *b)
+find_relations (struct found *found, struct ag_str payload)
 {
-    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
+    struct texts objects = {0};
+    ag_match_texts (payload, keep_object, &objects);
+    put_in_order (&objects);
+    for (size_t i = 0; i < objects.count && !found->rc && !is_enough (found); i++)
+        if (!is_repeated (&objects, i) &&
+            ag_state_relations (found->journal, found->run, objects.list[i], found->at,
+                                (struct ag_str){0}, keep_relation, found, found->err))
+            found->rc = -1;
+    free (objects.list);
+    put_in_order (&found->ids);
+    return found->rc;
 }
 
 static int
@@ -90,27 +127,22 @@ add_relations (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue
     struct found found = {.journal = journal, .run = run, .at = event->seq, .err = err};
     if (ag_map_text (behavior, "relation_type", &found.type))
         return add (queue, AG_DUE_MAX, host, event->seq, behavior, (struct ag_str){0}, err);
-    ag_match_texts (event->payload, relations_of_text, &found);
-    if (found.count)
-        qsort (found.ids, found.count, sizeof *found.ids, by_bytes);
-    for (size_t i = 0; i < found.count; i++) {
-        if (!found.rc)
-            found.rc = add (queue, AG_DUE_MAX, host, event->seq, behavior, found.ids[i], err);
-        free ((char *)found.ids[i].p);
-    }
-    free (found.ids);
-    return found.rc;
+    int rc = find_relations (&found, event->payload);
+    for (size_t i = 0; i < found.ids.count && !rc; i++)
+        if (!is_repeated (&found.ids, i))
+            rc = add (queue, AG_DUE_MAX, host, event->seq, behavior, found.ids.list[i], err);
+    for (size_t i = 0; i < found.ids.count; i++)
+        free ((char *)found.ids.list[i].p);
+    free (found.ids.list);
+    return rc;
 }
 
 static void
 leave_out (struct ag_queue *queue, uint32_t count, struct ag_str behavior)
 {
     struct ag_str name = {0};
-    while (queue->count > count) {
-        struct ag_due *due = &queue->list[--queue->count];
-        ag_buf_fini (&due->behavior);
-        ag_buf_fini (&due->relation);
-    }
+    while (queue->count > count)
+        ag_buf_fini (&queue->list[--queue->count].relation);
     ag_map_text (behavior, "name", &name);
     ag_put_text (&queue->left_out, name);
     queue->left_out_at = queue->next;
@@ -161,9 +193,9 @@ static int
 by_priority (const void *a, const void *b)
 {
     const struct ag_due *one = a, *two = b;
-    int64_t x = ag_match_priority (ag_buf_str (&one->behavior)),
-            y = ag_match_priority (ag_buf_str (&two->behavior));
-    return x != y ? (x < y) - (x > y) : (one->place > two->place) - (one->place < two->place);
+    return one->priority != two->priority
+               ? (one->priority < two->priority) - (one->priority > two->priority)
+               : (one->place > two->place) - (one->place < two->place);
 }
 
 void
@@ -178,8 +210,6 @@ ag_due_is (const struct ag_queue *queue, uint32_t i, uint64_t event, struct ag_s
            struct ag_str relation)
 {
     const struct ag_due *due = &queue->list[i];
-    struct ag_str own = {0};
-    ag_map_text (ag_buf_str (&due->behavior), "name", &own);
-    return due->event == event && ag_str_eq (own, name) &&
-           ag_str_eq (ag_buf_str (&due->relation), relation);
+    return due->event == event && ag_str_eq (ag_buf_str (&due->relation), relation) &&
+           ag_str_eq (due->name, name);
 }

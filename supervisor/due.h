@@ -10,7 +10,8 @@ enum { AG_DUE_MAX = 10000 }; //  invocations that one event may cause
 //  Add to the queue's list what of these behaviours wants the event. A relation behaviour is due once for
 //  each relation of its type, as the graph was at the event, that starts or ends at an object which any
 //  text of the payload names; in order of the ids. A behaviour with which the list would exceed AG_DUE_MAX is
-//  left out of it, and named in queue->left_out.
+//  left out of it, and named in queue->left_out. The entries borrow from `behaviors`, which stays as long as
+//  they do.
 int ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, uint32_t host,
                 struct ag_str behaviors, const struct ag_event *event, struct ag_err *err);
 
