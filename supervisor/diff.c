@@ -192,7 +192,7 @@ look_at_both (struct diff *self, enum ag_entity_kind kind, const struct ag_entry
     if (look (self, kind, entry->key, first))
         return -1;
     bool changed = *entry->value.p & second->bit;
-    if (changed || !first->known || first->tip.created <= self->shared)
+    if (changed || !first->known || first->tip.again || first->tip.created <= self->shared)
         return look (self, kind, entry->key, second);
     second->known = second->live = false;
     return 0;

@@ -91,7 +91,7 @@ begin_run (struct importer *self, const struct ag_exchange_run *line, struct ag_
 
 /*  Events  */
 
-//  An id names one thing in a run for ever.
+//  An id names one thing at a time; what was removed may be made again, as a promote of the reference does.
 static int
 check_new (struct importer *self, const struct ag_run *run, const struct ag_event *event,
            struct ag_err *err)
@@ -104,12 +104,13 @@ check_new (struct importer *self, const struct ag_run *run, const struct ag_even
     int rc = ag_change_of (event, &change)
                  ? ag_state_tip (self->journal, run, change.kind, change.id, AG_NOW, &tip, err)
                  : 0;
+    bool there = rc > 0 && tip.live;
     ag_tip_fini (&tip);
-    if (rc > 0)
+    if (there)
         return ag_fail (err, AG_E_BAD_VALUE,
-                        "`%.*s` is made a second time; an id names one thing in a run for ever",
+                        "`%.*s` is made a second time, and the first was not removed",
                         AG_STR_ARG (change.id));
-    return rc;
+    return rc < 0 ? -1 : 0;
 }
 
 static void

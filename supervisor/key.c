@@ -267,6 +267,12 @@ ag_key_add_id (struct ag_key *key, struct ag_str id)
 }
 
 void
+ag_key_add_number (struct ag_key *key, uint64_t number)
+{
+    add_number (key, number);
+}
+
+void
 ag_key_blob (struct ag_key *key, const uint8_t hash[AG_HASH], uint64_t chunk)
 {
     begin (key, 'b');
@@ -285,7 +291,7 @@ struct ag_str
 ag_key_last (struct ag_str key, size_t prefix)
 {
     assert (key.n > prefix);
-    return (struct ag_str){key.p + prefix, key.n - prefix - 1};
+    return (struct ag_str){key.p + prefix, strnlen (key.p + prefix, key.n - prefix)};
 }
 
 uint64_t

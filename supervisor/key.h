@@ -60,14 +60,16 @@ void ag_key_of_run (struct ag_key *key, char kind, uint64_t run);
 //  INDEX: ids by type, relations by the object they touch; of live things, or of removed ones.
 void ag_key_of_type (struct ag_key *key, bool live, uint64_t run, int kind, struct ag_str type);
 void ag_key_of_object (struct ag_key *key, bool live, uint64_t run, struct ag_str object);
-//  Adds the id to either; what a scan finds there is read back by `ag_key_last`.
+//  Adds the id to either; what a scan finds there is read back by `ag_key_last`. A number behind it tells
+//  apart what had the same id.
 void ag_key_add_id (struct ag_key *key, struct ag_str id);
+void ag_key_add_number (struct ag_key *key, uint64_t number);
 
 //  BLOB: a piece of a blob; a chunk of events of a run, by its last event
 void ag_key_blob (struct ag_key *key, const uint8_t hash[AG_HASH], uint64_t chunk);
 void ag_key_archived (struct ag_key *key, uint64_t run, uint64_t last);
 
-//  The id, without its zero byte, that follows the first `prefix` bytes of a key that was found.
+//  The id, up to its zero byte, that follows the first `prefix` bytes of a key that was found.
 struct ag_str ag_key_last (struct ag_str key, size_t prefix);
 //  The number at the end of a key that was found.
 uint64_t ag_key_last_number (struct ag_str key);

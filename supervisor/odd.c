@@ -15,6 +15,20 @@ is_there (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind k
 }
 
 static int
+odd_again (ag_journal_t *journal, const struct ag_run *run, const struct ag_change *change,
+           uint64_t at, struct ag_buf *why, struct ag_err *err)
+{
+    struct ag_tip tip = {0};
+    int rc = ag_state_tip (journal, run, change->kind, change->id, at, &tip, err);
+    bool again = rc > 0 && tip.again;
+    if (again)
+        ag_buf_text (why, "%.*s is made again, under an id that was removed",
+                     AG_STR_ARG (change->id));
+    ag_tip_fini (&tip);
+    return rc < 0 ? -1 : again;
+}
+
+static int
 odd_end (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
          const char *end, struct ag_buf *why, struct ag_err *err)
 {
@@ -36,11 +50,12 @@ ag_odd (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *
     struct ag_change change;
     if (!(event->flags & AG_IMPORTED) || !ag_change_of (event, &change))
         return 0;
-    if (ag_str_eq (event->type, ag_type_name (AG_EV_OBJECT_CREATED)))
-        return 0;
-    if (ag_str_eq (event->type, ag_type_name (AG_EV_RELATION_CREATED))) {
-        int odd = odd_end (journal, run, event, "source", why, err);
-        return odd ? odd : odd_end (journal, run, event, "target", why, err);
+    bool relation = ag_str_eq (event->type, ag_type_name (AG_EV_RELATION_CREATED));
+    if (relation || ag_str_eq (event->type, ag_type_name (AG_EV_OBJECT_CREATED))) {
+        int odd = odd_again (journal, run, &change, event->seq, why, err);
+        if (!odd && relation)
+            odd = odd_end (journal, run, event, "source", why, err);
+        return odd || !relation ? odd : odd_end (journal, run, event, "target", why, err);
     }
     int there = is_there (journal, run, change.kind, change.id, event->seq - 1, event->cause, err);
     if (there == 0)

@@ -220,9 +220,21 @@ kind_name (enum ag_entity_kind kind)
 }
 
 //  The words are stable: people and tests look for them.
+//  A thing that the fork made again, under an id that the parent used: an import may hold that, and no event
+//  of a promote says it, unless it is a patch.
+static bool
+made_again (const struct planner *self)
+{
+    const struct side *then = &self->fork_then, *now = &self->fork_now;
+    bool patch = self->kind == AG_OBJECT && then->live && ag_str_eq (then->tip.type, now->tip.type);
+    return now->live && now->tip.again && self->parent_now.used && !patch;
+}
+
 static const char *
 both_changed_words (struct planner *self, int identical)
 {
+    if (made_again (self))
+        return "was removed and made again by the fork, which no promote carries";
     if (!self->parent_then.live && !self->fork_then.live)
         return self->parent_now.live
                    ? "was created independently on both sides"
@@ -331,7 +343,7 @@ classify (struct planner *self)
     int changed = parent_changed (self);
     if (changed < 0)
         return -1;
-    return changed ? add_both_changed (self) : add_to_delta (self);
+    return changed || made_again (self) ? add_both_changed (self) : add_to_delta (self);
 }
 
 //  The fork's own tips are all it ever changed, in order of the ids.

@@ -6,20 +6,22 @@
 
 /*  Stored forms  */
 
-//  [seq, created, version, live, type], of a relation also its ends.
+//  [seq, created, version, live, type], of a relation also its ends; and true when its id was made before.
 static void
 encode_tip (const struct ag_tip *tip, enum ag_entity_kind kind, struct ag_buf *out)
 {
-    ag_put_list (out, kind == AG_RELATION ? 7 : 5);
+    ag_put_list (out, (kind == AG_RELATION ? 7 : 5) + tip->again);
     ag_put_uint (out, tip->seq);
     ag_put_uint (out, tip->created);
     ag_put_uint (out, tip->version);
     ag_put_bool (out, tip->live);
     ag_put_text (out, tip->type);
-    if (kind != AG_RELATION)
-        return;
-    ag_put_text (out, tip->source);
-    ag_put_text (out, tip->target);
+    if (kind == AG_RELATION) {
+        ag_put_text (out, tip->source);
+        ag_put_text (out, tip->target);
+    }
+    if (tip->again)
+        ag_put_bool (out, true);
 }
 
 static bool
@@ -57,7 +59,8 @@ ag_tip_decode (struct ag_str value, struct ag_tip *tip)
         return -1;
     tip->live = live.b;
     tip->source = tip->target = (struct ag_str){0};
-    if (list.count == 7 && (!take_text (&in, &tip->source) || !take_text (&in, &tip->target)))
+    tip->again = list.count % 2 == 0;
+    if (list.count >= 7 && (!take_text (&in, &tip->source) || !take_text (&in, &tip->target)))
         return -1;
     return 0;
 }
@@ -68,7 +71,7 @@ ag_version_decode (struct ag_str value, struct ag_version *version)
     struct ag_cursor in = ag_cursor (value);
     struct ag_head list;
     uint64_t op;
-    if (!take (&in, AG_LIST, &list) || !take_uint (&in, &op) || op > AG_VERSION_REMOVE ||
+    if (!take (&in, AG_LIST, &list) || !take_uint (&in, &op) || op > AG_VERSION_CREATE ||
         !take_uint (&in, &version->version))
         return -1;
     version->op = (enum ag_version_op)op;
@@ -122,19 +125,22 @@ put_version (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kin
     ag_buf_fini (&value);
 }
 
-//  One key of the index: while live with [created], afterwards with [created, removed).
+//  One key of the index: while live with [created], afterwards with [created, removed); one of its own for
+//  each time that the id was made again.
 static void
 move_index (ag_journal_t *journal, struct ag_key *live, struct ag_key *gone, struct ag_str id,
-            uint64_t created, uint64_t removed)
+            const struct ag_tip *tip, uint64_t removed)
 {
     ag_batch_t *batch = ag_journal_batch (journal);
     struct ag_buf value = {0};
-    ag_buf_be64 (&value, created);
+    ag_buf_be64 (&value, tip->created);
     ag_key_add_id (live, id);
     if (removed == 0) {
         ag_batch_put (batch, AG_INDEX, ag_key_str (live), ag_buf_str (&value));
     } else {
         ag_key_add_id (gone, id);
+        if (tip->again)
+            ag_key_add_number (gone, tip->created);
         ag_buf_be64 (&value, removed);
         ag_batch_delete (batch, AG_INDEX, ag_key_str (live));
         ag_batch_put (batch, AG_INDEX, ag_key_str (gone), ag_buf_str (&value));
@@ -144,12 +150,12 @@ move_index (ag_journal_t *journal, struct ag_key *live, struct ag_key *gone, str
 
 static void
 index_end (ag_journal_t *journal, const struct ag_run *run, struct ag_str object, struct ag_str id,
-           uint64_t created, uint64_t removed)
+           const struct ag_tip *tip, uint64_t removed)
 {
     struct ag_key live, gone;
     ag_key_of_object (&live, true, run->index, object);
     ag_key_of_object (&gone, false, run->index, object);
-    move_index (journal, &live, &gone, id, created, removed);
+    move_index (journal, &live, &gone, id, tip, removed);
 }
 
 //  By type, and a relation by both ends; only in the run that made the entity.
@@ -162,12 +168,20 @@ index_entity (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_ki
         return;
     ag_key_of_type (&live, true, run->index, kind, tip->type);
     ag_key_of_type (&gone, false, run->index, kind, tip->type);
-    move_index (journal, &live, &gone, id, tip->created, removed);
+    move_index (journal, &live, &gone, id, tip, removed);
     if (kind != AG_RELATION)
         return;
-    index_end (journal, run, tip->source, id, tip->created, removed);
+    index_end (journal, run, tip->source, id, tip, removed);
     if (!ag_str_eq (tip->source, tip->target))
-        index_end (journal, run, tip->target, id, tip->created, removed);
+        index_end (journal, run, tip->target, id, tip, removed);
+}
+
+static void
+create (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind, struct ag_str id,
+        const struct ag_tip *tip)
+{
+    put_tip (journal, run, kind, id, tip);
+    index_entity (journal, run, kind, id, tip, 0);
 }
 
 void
@@ -182,8 +196,22 @@ ag_state_create (ag_journal_t *journal, const struct ag_run *run, enum ag_entity
                          .type = type,
                          .source = source,
                          .target = target};
-    put_tip (journal, run, kind, id, &tip);
-    index_entity (journal, run, kind, id, &tip, 0);
+    create (journal, run, kind, id, &tip);
+}
+
+void
+ag_state_create_again (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
+                       struct ag_str id, const struct ag_tip *before, const struct ag_tip *now)
+{
+    struct ag_buf value = {0};
+    struct ag_tip tip = *now;
+    tip.again = true;
+    encode_tip (before, kind, &value);
+    put_version (
+        journal, run, kind, id, before->created,
+        &(struct ag_version){.op = AG_VERSION_CREATE, .version = 1, .data = ag_buf_str (&value)});
+    ag_buf_fini (&value);
+    create (journal, run, kind, id, &tip);
 }
 
 void
@@ -248,6 +276,42 @@ corrupt (const struct ag_run *level, struct ag_str id, struct ag_err *err)
                     level->id, AG_STR_ARG (id));
 }
 
+//  What an id named before it was made again: the tip that stands with the next creation below.
+static int
+find_earlier (ag_view_t *view, const struct ag_run *level, struct ag_str id,
+              struct ag_version *version, struct ag_tip *tip, struct ag_err *err)
+{
+    struct ag_str key, value;
+    int rc = 1;
+    while (rc > 0 && version->op != AG_VERSION_CREATE)
+        if ((rc = ag_view_next (view, &key, &value, err)) > 0 && ag_version_decode (value, version))
+            return corrupt (level, id, err);
+    if (rc <= 0)
+        return rc < 0 ? -1 : corrupt (level, id, err);
+    ag_buf_clear (&tip->hold);
+    ag_buf_add_str (&tip->hold, version->data);
+    return ag_tip_decode (ag_buf_str (&tip->hold), tip) ? corrupt (level, id, err) : 0;
+}
+
+//  The version that stands in the table: 1; 0 when it is none of this run's own.
+static int
+take_version (ag_view_t *view, const struct ag_run *level, struct ag_str id, uint64_t seq,
+              uint64_t at, struct ag_str value, struct ag_tip *tip, struct ag_err *err)
+{
+    struct ag_version version;
+    if (seq <= level->cut || (tip->created <= at && seq < tip->created))
+        return 0;
+    if (ag_version_decode (value, &version))
+        return corrupt (level, id, err);
+    struct ag_version first = version;
+    if (tip->created > at && find_earlier (view, level, id, &version, tip, err))
+        return -1;
+    tip->seq = seq;
+    tip->version = first.version;
+    tip->live = first.op != AG_VERSION_REMOVE;
+    return 1;
+}
+
 //  The newest version of this run's own at or below the point; its creation is none that is stored.
 static int
 find_version (ag_journal_t *journal, const struct ag_run *level, enum ag_entity_kind kind,
@@ -260,15 +324,9 @@ find_version (ag_journal_t *journal, const struct ag_run *level, enum ag_entity_
     struct ag_key to = ag_key_end (&prefix);
     ag_view_t *view = ag_batch_scan (ag_journal_batch (journal), AG_VERSION, ag_key_str (&from),
                                      ag_key_str (&to));
-    struct ag_version version;
     int rc = ag_view_next (view, &key, &value, err);
-    if (rc > 0 && ag_version_decode (value, &version)) {
-        rc = corrupt (level, id, err);
-    } else if (rc > 0) {
-        tip->seq = ~ag_key_last_number (key);
-        tip->version = version.version;
-        tip->live = version.op != AG_VERSION_REMOVE;
-    }
+    if (rc > 0)
+        rc = take_version (view, level, id, ~ag_key_last_number (key), at, value, tip, err);
     ag_view_destroy (&view);
     if (rc == 0 && tip->created > level->cut && tip->created <= at) {
         tip->seq = tip->created;

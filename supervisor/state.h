@@ -3,7 +3,8 @@
  *  The index is derived from the events and versioned by sequence; data stands in the events it refers
  *  to, and whole in every 16th version. A fork holds only what it changed itself: everything else is
  *  its parent's at the cut. `at` is a sequence of the run, or AG_NOW for its tip.
- *  An id names one thing in a run for ever; objects and relations are separate name spaces.
+ *  Objects and relations are separate name spaces. An id names one thing in a run for ever; in an imported
+ *  log alone it may be made again after its removal, and names at each point what it named there.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_STATE_H
@@ -22,6 +23,7 @@ struct ag_tip {
     uint64_t created; //  of the event that made it
     uint64_t version; //  1 when made
     bool live;        //  false: removed at seq
+    bool again;       //  its id had named something before
     struct ag_str type, source, target;
     const struct ag_run *holder; //  the run of the lineage that holds this version
     struct ag_buf hold;

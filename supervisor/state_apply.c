@@ -44,18 +44,28 @@ corrupt (const struct ag_run *run, const struct ag_event *event, struct ag_err *
                     event->seq, run->id);
 }
 
+//  Of an imported log alone an id may be one that was there before.
 static int
 apply_create (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
               const struct row *row, struct ag_str id, struct ag_err *err)
 {
-    struct ag_str thing, type, source = {0}, target = {0};
-    if (ag_map_get (event->payload, row->part, &thing) || ag_map_text (thing, "type", &type))
+    struct ag_str thing;
+    struct ag_tip before = {0},
+                  now = {.seq = event->seq, .created = event->seq, .version = 1, .live = true};
+    if (ag_map_get (event->payload, row->part, &thing) || ag_map_text (thing, "type", &now.type))
         return corrupt (run, event, err);
     if (row->kind == AG_RELATION &&
-        (ag_map_text (thing, "source", &source) || ag_map_text (thing, "target", &target)))
+        (ag_map_text (thing, "source", &now.source) || ag_map_text (thing, "target", &now.target)))
         return corrupt (run, event, err);
-    ag_state_create (journal, run, row->kind, id, type, source, target, event->seq);
-    return 0;
+    int rc = event->flags & AG_IMPORTED
+                 ? ag_state_tip (journal, run, row->kind, id, AG_NOW, &before, err)
+                 : 0;
+    if (rc > 0)
+        ag_state_create_again (journal, run, row->kind, id, &before, &now);
+    else if (rc == 0)
+        ag_state_create (journal, run, row->kind, id, now.type, now.source, now.target, event->seq);
+    ag_tip_fini (&before);
+    return rc < 0 ? -1 : 0;
 }
 
 static int

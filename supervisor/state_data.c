@@ -68,7 +68,7 @@ struct rebuild {
     ag_journal_t *journal;
     struct ag_str id;
     const struct ag_run *level; //  where the walk back stands
-    uint64_t at;
+    uint64_t at, created;
     uint64_t updates[AG_WHOLE]; //  sequences, newest first
     int count;
     struct ag_buf hold, data;
@@ -119,7 +119,7 @@ step_back (struct rebuild *self, uint64_t seq, struct ag_str stored, struct ag_e
     return 0;
 }
 
-//  Back through the versions of one run: as step_back.
+//  Back through the versions of one run, as far as they are of this thing: as step_back.
 static int
 walk_level (struct rebuild *self, struct ag_err *err)
 {
@@ -131,8 +131,12 @@ walk_level (struct rebuild *self, struct ag_err *err)
     ag_view_t *view = ag_batch_scan (ag_journal_batch (self->journal), AG_VERSION,
                                      ag_key_str (&from), ag_key_str (&to));
     int rc, found = 0;
-    while (!found && (rc = ag_view_next (view, &key, &value, err)) != 0)
-        found = rc < 0 ? -1 : step_back (self, ~ag_key_last_number (key), value, err);
+    while (!found && (rc = ag_view_next (view, &key, &value, err)) != 0) {
+        uint64_t seq = rc > 0 ? ~ag_key_last_number (key) : 0;
+        if (rc > 0 && seq <= self->created)
+            break;
+        found = rc < 0 ? -1 : step_back (self, seq, value, err);
+    }
     ag_view_destroy (&view);
     return found;
 }
@@ -181,7 +185,11 @@ static int
 rebuild (ag_journal_t *journal, struct ag_str id, const struct ag_tip *tip, struct ag_buf *out,
          struct ag_err *err)
 {
-    struct rebuild self = {.journal = journal, .id = id, .level = tip->holder, .at = tip->seq};
+    struct rebuild self = {.journal = journal,
+                           .id = id,
+                           .level = tip->holder,
+                           .at = tip->seq,
+                           .created = tip->created};
     int rc = walk_back (&self, tip, err) || walk_forward (&self, tip, err) ? -1 : 0;
     ag_buf_add_str (out, ag_buf_str (&self.data));
     ag_buf_fini (&self.data);

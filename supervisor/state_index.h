@@ -16,6 +16,10 @@ enum { AG_WHOLE = 16 };
 void ag_state_create (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
                       struct ag_str id, struct ag_str type, struct ag_str source,
                       struct ag_str target, uint64_t seq);
+//  The same where the id named something that was removed since; both tips whole.
+void ag_state_create_again (ag_journal_t *journal, const struct ag_run *run,
+                            enum ag_entity_kind kind, struct ag_str id, const struct ag_tip *before,
+                            const struct ag_tip *now);
 //  Before: what the object was; data: what it is now.
 void ag_state_patch (ag_journal_t *journal, const struct ag_run *run, struct ag_str id,
                      const struct ag_tip *before, enum ag_patch_op op, struct ag_str data,
@@ -30,8 +34,8 @@ int ag_state_decide (ag_journal_t *journal, const struct ag_run *run, enum ag_en
                      struct ag_str id, uint64_t seq, struct ag_err *err);
 
 //  What an event says, whatever its type, written into the index of a run whose earlier events were. An
-//  imported one may change or remove what is not there, without effect, and takes an object's relations
-//  along in silence; what it proposes waits for nobody here.
+//  imported one may change or remove what is not there, without effect, make a removed id again, and takes
+//  an object's relations along in silence; what it proposes waits for nobody here.
 int ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
                     struct ag_err *err);
 
@@ -59,7 +63,9 @@ void ag_state_keep (ag_journal_t *journal, const struct ag_run *run, struct ag_s
 
 //  Stored forms. What is read borrows from the value; holder and hold are left alone.
 int ag_tip_decode (struct ag_str value, struct ag_tip *tip);
-enum ag_version_op { AG_VERSION_UPDATE, AG_VERSION_REPLACE, AG_VERSION_REMOVE };
+//  A creation has no version, until its id is made again: then it has one, whose data is the tip as it was
+//  before that.
+enum ag_version_op { AG_VERSION_UPDATE, AG_VERSION_REPLACE, AG_VERSION_REMOVE, AG_VERSION_CREATE };
 struct ag_version {
     enum ag_version_op op;
     uint64_t version;

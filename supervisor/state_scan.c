@@ -27,6 +27,7 @@ struct merge {
     const struct ag_run *run;
     enum ag_entity_kind kind;
     uint64_t at;
+    struct ag_str type, end; //  what is looked for; p NULL: anything
     struct source sources[SOURCES];
     int count;
     struct ag_tip tip;
@@ -121,6 +122,16 @@ advance_past (struct merge *self, struct ag_str id, struct ag_err *err)
     return 0;
 }
 
+//  An ancestor's index may tell of what the id named before a run below made it again.
+static bool
+is_meant (const struct merge *self)
+{
+    const struct ag_tip *tip = &self->tip;
+    return tip->live && (!self->type.p || ag_str_eq (self->type, tip->type)) &&
+           (!self->end.p || ag_str_eq (self->end, tip->source) ||
+            ag_str_eq (self->end, tip->target));
+}
+
 static int
 is_alive (struct merge *self, const struct source *source, struct ag_err *err)
 {
@@ -128,7 +139,7 @@ is_alive (struct merge *self, const struct source *source, struct ag_err *err)
         return source->verdict == ALIVE;
     int rc = ag_state_tip (self->journal, self->run, self->kind, ag_buf_str (&source->id), self->at,
                            &self->tip, err);
-    return rc > 0 ? self->tip.live : rc;
+    return rc > 0 ? is_meant (self) : rc;
 }
 
 static int
@@ -224,7 +235,7 @@ ag_state_scan_type (ag_journal_t *journal, const struct ag_run *run, enum ag_ent
                     struct ag_str type, uint64_t at, struct ag_str after, ag_id_fn fn, void *arg,
                     struct ag_err *err)
 {
-    struct merge self = {.journal = journal, .run = run, .kind = kind, .at = at};
+    struct merge self = {.journal = journal, .run = run, .kind = kind, .at = at, .type = type};
     if (!is_name (type))
         return 0;
     add_index (&self, prefix_of_type, type, after);
@@ -235,7 +246,8 @@ int
 ag_state_relations (ag_journal_t *journal, const struct ag_run *run, struct ag_str object,
                     uint64_t at, struct ag_str after, ag_id_fn fn, void *arg, struct ag_err *err)
 {
-    struct merge self = {.journal = journal, .run = run, .kind = AG_RELATION, .at = at};
+    struct merge self = {
+        .journal = journal, .run = run, .kind = AG_RELATION, .at = at, .end = object};
     if (!is_name (object))
         return 0;
     add_index (&self, prefix_of_object, object, after);
