@@ -77,43 +77,90 @@ is_sound (const struct ag_chunk *chunk)
     return end == chunk->events.n - count * NUMBER;
 }
 
+static bool
+holds (const struct ag_chunk *chunk, uint64_t run, uint64_t seq)
+{
+    return chunk->run == run && chunk->first <= seq && seq <= chunk->last;
+}
+
+//  The one that was used last is asked first.
 static struct ag_chunk *
 find_unpacked (struct ag_archive *self, uint64_t run, uint64_t seq)
 {
-    for (int i = 0; i < AG_UNPACKED; i++) {
-        struct ag_chunk *chunk = &self->chunks[i];
-        if (chunk->run == run && chunk->first <= seq && seq <= chunk->last) {
-            self->next = AG_UNPACKED - 1 - i;
-            return chunk;
-        }
-    }
-    return NULL;
+    int i = self->newest;
+    if (!holds (&self->chunks[i], run, seq))
+        for (i = 0; i < AG_UNPACKED && !holds (&self->chunks[i], run, seq); i++)
+            continue;
+    if (i == AG_UNPACKED)
+        return NULL;
+    self->newest = i;
+    self->chunks[i].used = ++self->clock;
+    return &self->chunks[i];
 }
 
-//  Into the place of the one that was not used last: 1, 0 when it does not hold the event, -1.
+static size_t
+unpacked_bytes (const struct ag_archive *self)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < AG_UNPACKED; i++)
+        bytes += self->chunks[i].events.room;
+    return bytes;
+}
+
+//  An empty one, or the one that was not used for longest; or of those that are full.
+static struct ag_chunk *
+find_oldest (struct ag_archive *self, bool full)
+{
+    struct ag_chunk *oldest = NULL;
+    for (int i = 0; i < AG_UNPACKED; i++) {
+        struct ag_chunk *chunk = &self->chunks[i];
+        if ((!full || chunk->used) && (!oldest || chunk->used < oldest->used))
+            oldest = chunk;
+    }
+    return oldest;
+}
+
+static void
+empty (struct ag_chunk *chunk)
+{
+    ag_buf_fini (&chunk->events);
+    *chunk = (struct ag_chunk){0};
+}
+
+static struct ag_chunk *
+make_place (struct ag_archive *self)
+{
+    while (unpacked_bytes (self) >= AG_UNPACKED_BYTES)
+        empty (find_oldest (self, true));
+    struct ag_chunk *place = find_oldest (self, false);
+    empty (place);
+    return place;
+}
+
+//  Into the place of the oldest one: 1, 0 when it does not hold the event, -1.
 static int
 unpack (struct ag_archive *self, uint64_t run, uint64_t seq, struct ag_str key, struct ag_str value,
         struct ag_chunk **chunk_p, struct ag_err *err)
 {
-    struct ag_chunk *chunk = &self->chunks[self->next];
     char id[AG_RUN_TEXT];
     uint64_t last = ag_key_last_number (key);
     uint64_t first = value.n > NUMBER ? ag_be64 (value.p) : last;
     if (value.n > NUMBER && seq < first)
         return 0;
-    chunk->run = run;
+    struct ag_chunk *chunk = make_place (self);
     chunk->first = first;
     chunk->last = last;
-    ag_buf_clear (&chunk->events);
     if (value.n > NUMBER && first <= last &&
         !ag_unzip ((struct ag_str){value.p + NUMBER, value.n - NUMBER}, CHUNK_MAX,
                    &chunk->events) &&
         is_sound (chunk)) {
-        self->next = (self->next + 1) % AG_UNPACKED;
+        chunk->run = run;
+        chunk->used = ++self->clock;
+        self->newest = (int)(chunk - self->chunks);
         *chunk_p = chunk;
         return 1;
     }
-    chunk->run = 0;
+    empty (chunk);
     ag_run_id (run, id);
     return ag_fail (err, AG_E_CORRUPT,
                     "events %" PRIu64 " to %" PRIu64 " of run %s cannot be unpacked", first, last,

@@ -18,14 +18,16 @@ int ag_retained_get (ag_batch_t *batch, uint64_t run, struct ag_retained *retain
                      struct ag_err *err);
 void ag_retained_put (ag_batch_t *batch, uint64_t run, const struct ag_retained *retained);
 
-//  The chunks used last, unpacked.
-enum { AG_UNPACKED = 2 };
+//  The chunks used last, unpacked: so many, and no more than 8 MiB of them beside the newest.
+enum { AG_UNPACKED = 32, AG_UNPACKED_BYTES = 8 << 20 };
 struct ag_archive {
     struct ag_chunk {
         uint64_t run, first, last; //  run 0: empty
+        uint64_t used;             //  when it was asked for last
         struct ag_buf events;
     } chunks[AG_UNPACKED];
-    int next; //  the one to be replaced
+    uint64_t clock;
+    int newest; //  where the last event was found
 };
 //  Forget them: what they hold may not have been written.
 void ag_archive_forget (struct ag_archive *self);

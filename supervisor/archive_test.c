@@ -202,6 +202,37 @@ without_a_snapshot_there_is_nothing_to_archive_and_without_events_no_snapshot (v
         AG_E_USAGE, "has no events yet");
 }
 
+//  A client that sees no progress gives up.
+static void
+every_step_of_a_snapshot_but_the_last_takes_something (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, ""), marker, taken = 0;
+    core_append (self, run, "said", "{}");
+    struct ag_snapshot step = {0};
+    assert_int_equal (
+        ag_snapshot_step (self->journal, core_run (self, run), 1, &step, &marker, &self->err), 0);
+    assert_int_equal (marker, 2);
+    ag_snapshot_fini (&step);
+    core_apply (self, run,
+                "[{'op':'add_object','type':'a','as':'a'},{'op':'add_object','type':'a','as':'b'},"
+                " {'op':'add_relation','source':'@a','target':'@b','type':'r'}]");
+    for (;;) {
+        struct ag_snapshot next = {0};
+        int rc =
+            ag_snapshot_step (self->journal, core_run (self, run), 1, &next, &marker, &self->err);
+        uint64_t now = next.objects + next.relations;
+        ag_snapshot_fini (&next);
+        must (self, rc < 0);
+        if (rc == 0)
+            break;
+        assert_true (now > taken);
+        taken = now;
+    }
+    assert_int_equal (taken, 3);
+    assert_sound (self, run);
+}
+
 //  The run works on between the steps: the snapshot is of the point where it began.
 static void
 a_snapshot_of_a_running_run_is_of_the_point_where_it_began (void **state)
@@ -242,6 +273,7 @@ main (void)
         core_test (what_is_rolled_back_was_never_archived),
         core_test (large_events_are_archived_too),
         core_test (without_a_snapshot_there_is_nothing_to_archive_and_without_events_no_snapshot),
+        core_test (every_step_of_a_snapshot_but_the_last_takes_something),
         core_test (a_snapshot_of_a_running_run_is_of_the_point_where_it_began),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

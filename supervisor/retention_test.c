@@ -69,7 +69,8 @@ k_04_what_is_whole_and_was_changed_is_found (void **state)
     ag_buf_fini (&value);
     flip (self, AG_VERSION, ag_key_str (&key), from_end);
     assert_non_null (strstr (objects (self, run), "'case'")); //  it is what a read believes
-    assert_non_null (strstr (verified (self, run, &found), "not what the events say at `task#1`"));
+    assert_non_null (strstr (verified (self, run, &found),
+                             "what is whole of `task#1` is not what event 1 says"));
 }
 
 static void

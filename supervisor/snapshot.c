@@ -113,9 +113,8 @@ add_entity (struct page *page, enum ag_entity_kind kind, struct ag_str id, struc
     return rc < 0 ? -1 : 0;
 }
 
-//  1 when there is more, 0 after the last relation, -1.
 static int
-add_page (struct page *page, struct ag_err *err)
+add_page_of_kind (struct page *page, struct ag_err *err)
 {
     struct ag_snapshot *self = page->snapshot;
     enum ag_entity_kind kind = self->in_relations ? AG_RELATION : AG_OBJECT;
@@ -138,6 +137,18 @@ add_page (struct page *page, struct ag_err *err)
         ag_buf_clear (&self->after);
     }
     return 1;
+}
+
+//  1 when there is more, 0 after the last relation, -1. Where objects end with nothing, relations begin at once:
+//  each page but the last moves on.
+static int
+add_page (struct page *page, struct ag_err *err)
+{
+    int rc;
+    do
+        rc = add_page_of_kind (page, err);
+    while (rc > 0 && page->count == 0);
+    return rc;
 }
 
 int

@@ -222,15 +222,46 @@ ag_verify_step (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, s
 
 #define REBUILT UINT64_MAX
 
+//  The version that an event made, against what a snapshot made whole of it, if one did.
 static int
-rebuild (ag_journal_t *journal, const struct ag_run *run, struct ag_err *err)
+check_whole (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
+             const struct ag_event *event, uint64_t *wholes, struct ag_err *err)
+{
+    struct ag_change change;
+    struct ag_whole whole;
+    struct ag_entity entity = {0};
+    struct ag_buf hold = {0};
+    struct ag_run stored = *again;
+    stored.index = self->run;
+    if (!ag_change_of (event, &change))
+        return 0;
+    int rc =
+        ag_whole_get (journal, &stored, change.kind, change.id, event->seq, &hold, &whole, err);
+    if (rc > 0 && whole.seq == event->seq) {
+        ++*wholes;
+        rc = ag_state_get (journal, again, change.kind, change.id, AG_NOW, &entity, err);
+        if (rc == 0 || (rc > 0 && (!ag_value_equal (whole.data, entity.data) ||
+                                   !ag_value_equal (whole.provenance, entity.provenance))))
+            blame (self, 0, "what is whole of `%.*s` is not what event %" PRIu64 " says",
+                   AG_STR_ARG (change.id), event->seq);
+    }
+    ag_entity_fini (&entity);
+    ag_buf_fini (&hold);
+    return rc < 0 ? -1 : 0;
+}
+
+//  The events in order; what a snapshot made whole of a run that has one is compared on the way, and counted.
+static int
+rebuild (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run, bool snapshot,
+         uint64_t *wholes, struct ag_err *err)
 {
     struct ag_event event;
     struct ag_buf hold = {0};
     int rc = 0;
-    for (uint64_t seq = run->cut + 1; !rc && seq <= run->head.tip; seq++)
+    for (uint64_t seq = run->cut + 1; !rc && !self->reason[0] && seq <= run->head.tip; seq++)
         rc = ag_journal_read (journal, run, seq, &hold, &event, err) ||
-             ag_state_apply (journal, run, &event, err);
+             ag_state_apply (journal, run, &event, err) ||
+             (snapshot && check_whole (journal, self, run, &event, wholes, err));
     ag_buf_fini (&hold);
     return rc ? -1 : 0;
 }
@@ -301,59 +332,43 @@ compare_all (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
 
 /*  What a snapshot left: things made whole, and the hash of the state  */
 
-//  One of them against the same version as the events alone say it is.
+//  Each was compared, so none is of a version that never was.
 static int
-check_whole (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
-             enum ag_entity_kind kind, struct ag_str at, struct ag_str value, struct ag_err *err)
+check_count (ag_journal_t *journal, struct ag_verify *self, uint64_t compared, struct ag_err *err)
 {
-    struct ag_entity entity = {0};
-    struct ag_whole whole;
-    struct ag_str id = {at.p, (size_t)name_bytes (at)};
-    int rc = ag_state_get (journal, again, kind, id, ~ag_key_last_number (at), &entity, err);
-    if (rc == 0 ||
-        (rc > 0 && (ag_whole_decode (value, &whole) || !ag_value_equal (whole.data, entity.data) ||
-                    !ag_value_equal (whole.provenance, entity.provenance))))
-        blame (self, 0, "what is whole is not what the events say at `%.*s`", AG_STR_ARG (id));
-    ag_entity_fini (&entity);
-    return rc < 0 ? -1 : 0;
-}
-
-static int
-check_wholes (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
-              enum ag_entity_kind kind, struct ag_err *err)
-{
-    size_t prefix;
-    struct ag_str key, value;
-    ag_view_t *view = scan (journal, AG_VERSION, (char)(kind - 'a' + 'A'), self->run, &prefix);
+    static const char kinds[] = {'O', 'R'};
+    uint64_t count = 0;
     int rc = 0;
-    while (!self->reason[0] && (rc = ag_view_next (view, &key, &value, err)) != 0)
-        if (rc < 0 ||
-            (rc = check_whole (journal, self, again, kind, suffix (key, prefix), value, err)) < 0)
-            break;
-    ag_view_destroy (&view);
-    return rc < 0 ? -1 : 0;
+    for (size_t i = 0; i < sizeof kinds && rc >= 0; i++) {
+        size_t prefix;
+        struct ag_str key, value;
+        ag_view_t *view = scan (journal, AG_VERSION, kinds[i], self->run, &prefix);
+        while ((rc = ag_view_next (view, &key, &value, err)) > 0)
+            count++;
+        ag_view_destroy (&view);
+    }
+    if (rc >= 0 && count != compared)
+        blame (self, 0, "of %" PRIu64 " things made whole %" PRIu64 " are of no version that was",
+               count, count - compared);
+    return rc;
 }
 
+//  Through the index, which is proved by now.
 static int
-check_snapshot (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
-                struct ag_err *err)
+check_hash (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run,
+            const struct ag_retained *retained, struct ag_err *err)
 {
-    struct ag_retained retained;
     struct ag_snapshot snapshot = {0};
     struct ag_buf hold = {0};
     struct ag_event event;
     struct ag_str said = {0};
     char text[sizeof "blake2b:" + 2 * AG_HASH] = "blake2b:";
-    if (ag_retained_get (journal->batch, self->run, &retained, err))
-        return -1;
-    if (!retained.marker)
-        return 0;
-    int rc = ag_journal_read (journal, again, retained.marker, &hold, &event, err) ||
-             ag_snapshot_take (journal, again, retained.covered, &snapshot, err);
+    int rc = ag_journal_read (journal, run, retained->marker, &hold, &event, err) ||
+             ag_snapshot_take (journal, run, retained->covered, &snapshot, err);
     if (!rc) {
         ag_hex (snapshot.hash, AG_HASH, text + strlen (text));
         if (ag_map_text (event.payload, "state_hash", &said) || !ag_str_is (said, text))
-            blame (self, retained.marker, "the state it covers does not have the hash it says");
+            blame (self, retained->marker, "the state it covers does not have the hash it says");
     }
     ag_snapshot_fini (&snapshot);
     ag_buf_fini (&hold);
@@ -361,30 +376,33 @@ check_snapshot (ag_journal_t *journal, struct ag_verify *self, const struct ag_r
 }
 
 static int
-check_kept (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
-            struct ag_err *err)
+check_state (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run,
+             const struct ag_retained *retained, struct ag_err *err)
 {
-    if (check_wholes (journal, self, again, AG_OBJECT, err))
+    struct ag_run again = *run;
+    uint64_t wholes = 0;
+    again.index = REBUILT;
+    if (rebuild (journal, self, &again, retained->marker, &wholes, err))
         return -1;
-    if (!self->reason[0] && check_wholes (journal, self, again, AG_RELATION, err))
+    if (!self->reason[0] && compare_all (journal, self, err))
         return -1;
-    return self->reason[0] ? 0 : check_snapshot (journal, self, again, err);
+    if (!self->reason[0] && check_count (journal, self, wholes, err))
+        return -1;
+    if (self->reason[0] || !retained->marker)
+        return 0;
+    return check_hash (journal, self, run, retained, err);
 }
 
 int
 ag_verify_state (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
 {
     struct ag_run *run;
-    if (ag_run_get (journal, self->run, &run, err))
+    struct ag_retained retained;
+    if (ag_run_get (journal, self->run, &run, err) ||
+        ag_retained_get (journal->batch, self->run, &retained, err))
         return blame_error (self, err);
-    struct ag_run again = *run;
-    again.index = REBUILT;
     struct ag_mark mark = ag_journal_mark (journal);
-    int rc = rebuild (journal, &again, err);
-    if (!rc)
-        rc = compare_all (journal, self, err);
-    if (!rc && !self->reason[0])
-        rc = check_kept (journal, self, &again, err);
+    int rc = check_state (journal, self, run, &retained, err);
     if (rc)
         rc = blame_error (self, err);
     ag_journal_rollback (journal, &mark);
