@@ -319,6 +319,19 @@ an_object_that_the_fork_made_again_of_its_type_is_patched (void **state)
                          "[]");
 }
 
+static void
+an_object_that_the_fork_made_again_of_another_type_is_a_conflict (void **state)
+{
+    const char *conflicts = conflicts_of (
+        *state, "evt_006",
+        REMOVED ("evt_007", "task#1")
+            EVENT ("evt_008", "object.created",
+                   "{'object':{'id':'task#1','type':'note','data':{},'version':1,'provenance':{}},"
+                   "'id':'task#1'}",
+                   "null"));
+    assert_non_null (strstr (conflicts, "'detail':'object task#1 was removed and made again"));
+}
+
 //  What is new in both runs since the cut is unknown to neither when its id is an old one.
 static void
 a_diff_sees_what_an_id_named_before_it_was_made_again (void **state)
@@ -345,6 +358,7 @@ main (void)
         core_test (a_relation_that_the_fork_made_again_is_a_conflict_and_not_half_a_promote),
         core_test (an_id_that_the_parent_had_removed_before_the_cut_cannot_come_back_by_a_promote),
         core_test (an_object_that_the_fork_made_again_of_its_type_is_patched),
+        core_test (an_object_that_the_fork_made_again_of_another_type_is_a_conflict),
         core_test (a_diff_sees_what_an_id_named_before_it_was_made_again),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -100,9 +100,15 @@ check_on (struct ag_str on, struct ag_err *err)
     struct ag_cursor in = ag_cursor (on);
     struct ag_head list, type;
     ag_next (&in, &list);
-    for (uint32_t i = 0; i < list.count; i++)
+    for (uint32_t i = 0; i < list.count; i++) {
         if (ag_next (&in, &type) || type.kind != AG_TEXT || type.s.n == 0 || type.s.n > 256)
             return ag_fail (err, AG_E_BAD_MESSAGE, "`on` of a behavior is a list of event types");
+        if (type.s.p[type.s.n - 1] == '*')
+            return ag_fail (err, AG_E_BAD_MESSAGE,
+                            "`%.*s` in `on` stands for no other type: name each, or leave `on` out "
+                            "and give a `pattern`",
+                            AG_STR_ARG (type.s));
+    }
     return 0;
 }
 

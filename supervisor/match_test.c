@@ -45,6 +45,8 @@ a_registration_is_checked_and_each_mistake_is_named (void **state)
         {"[{\"name\":\"a\"}]", "names at least one event type", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[]}]", "names at least one event type", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[1]}]", "list of event types", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"*\"]}]", "`*` in `on`", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"task.*\"]}]", "`task.*` in `on`", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":\"x\"}]", "`on` of a behavior is of the wrong kind",
          AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[\"x\"]},{\"name\":\"a\",\"on\":[\"y\"]}]", "two behaviors",

@@ -5,7 +5,7 @@
 enum { WARNINGS = 100 }; //  kept of one promote; the rest is counted
 
 struct search {
-    struct ag_str name, version;
+    struct ag_str name, version; //  version p NULL: any
     bool found;
 };
 
@@ -45,8 +45,9 @@ static bool
 is_same_pack (void *arg, const struct ag_event *event)
 {
     struct search *search = arg;
-    search->found = ag_str_eq (text_of (event->payload, "name"), search->name) &&
-                    ag_str_eq (text_of (event->payload, "version"), search->version);
+    search->found =
+        ag_str_eq (text_of (event->payload, "name"), search->name) &&
+        (!search->version.p || ag_str_eq (text_of (event->payload, "version"), search->version));
     return !search->found;
 }
 
@@ -76,6 +77,22 @@ warn_of_pack (void *arg, const struct ag_event *event)
                                   "the fork loaded pack %.*s@%.*s; code is never adopted, load it "
                                   "into the parent explicitly",
                                   AG_STR_ARG (search.name), AG_STR_ARG (search.version)));
+    return !self->rc;
+}
+
+//  What the fork made with a pack goes where nobody looks after it any more.
+static bool
+warn_of_disabled (void *arg, const struct ag_event *event)
+{
+    struct warner *self = arg;
+    struct search again = {.name = text_of (event->payload, "name")};
+    self->rc =
+        ag_journal_scan_type (self->journal, self->parent, ag_type_name (AG_EV_PACK_LOADED),
+                              event->seq, self->parent->head.tip, is_same_pack, &again, self->err);
+    if (!self->rc && !again.found)
+        warn (self,
+              ag_plan_text (self->plan, "the parent has put pack %.*s out of force since the cut",
+                            AG_STR_ARG (again.name)));
     return !self->rc;
 }
 
@@ -152,6 +169,9 @@ ag_plan_warn (ag_journal_t *journal, const struct ag_run *fork, ag_plan_t *plan,
         .journal = journal, .parent = fork->above, .fork = fork, .plan = plan, .err = err};
     if (ag_journal_scan_type (journal, fork, ag_type_name (AG_EV_PACK_LOADED), fork->cut,
                               fork->head.tip, warn_of_pack, &self, err) ||
+        self.rc ||
+        ag_journal_scan_type (journal, fork->above, ag_type_name (AG_EV_PACK_DISABLED), fork->cut,
+                              fork->above->head.tip, warn_of_disabled, &self, err) ||
         self.rc ||
         ag_journal_scan_type (journal, fork, ag_type_name (AG_EV_PACK_SETTINGS_OVERRIDDEN),
                               fork->cut, fork->head.tip, warn_of_settings, &self, err) ||

@@ -223,6 +223,24 @@ p_28_a_pack_that_the_parent_loaded_is_not_named (void **state)
 }
 
 static void
+a_pack_that_the_parent_put_out_of_force_since_the_cut_is_named (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = base (self);
+    core_append (self, run, "pack.loaded", "{'name':'gone','version':'1'}");
+    core_append (self, run, "pack.loaded", "{'name':'back','version':'1'}");
+    core_append (self, run, "pack.disabled", "{'name':'old','version':'1'}");
+    uint64_t fork = core_fork (self, run);
+    core_apply (self, fork, "[{'op':'add_object','type':'note'}]");
+    assert_planned (self, fork, "warnings", "[]");
+    core_append (self, run, "pack.disabled", "{'name':'gone','version':'1'}");
+    core_append (self, run, "pack.disabled", "{'name':'back','version':'1'}");
+    core_append (self, run, "pack.loaded", "{'name':'back','version':'2'}");
+    assert_planned (self, fork, "warnings",
+                    "['the parent has put pack gone out of force since the cut']");
+}
+
+static void
 p_29_settings_overridden_in_the_fork_are_named (void **state)
 {
     struct core *self = *state;
@@ -423,6 +441,7 @@ main (void)
         core_test (p_38_a_plan_names_the_tip_before_its_marker),
         core_test (p_26_a_pack_loaded_in_the_fork_is_named_and_stays_there),
         core_test (p_28_a_pack_that_the_parent_loaded_is_not_named),
+        core_test (a_pack_that_the_parent_put_out_of_force_since_the_cut_is_named),
         core_test (p_29_settings_overridden_in_the_fork_are_named),
         core_test (p_30_promoted_things_name_the_marker_as_their_cause),
         core_test (p_33_both_sides_are_the_same_state_afterwards_and_after_a_restart),

@@ -158,6 +158,7 @@ class Forks(unittest.TestCase):
             {"op": "add_relation", "id": "rel#1", "source": "note#3", "target": "note#1", "type": "after"}))
         plan = self.house.json("promote", fork, "--dry-run")
         self.assertEqual((plan["dry_run"], plan["is_promotable"], plan["is_empty"]), (True, True, False))
+        self.assertNotIn("marker_event_id", plan)
         self.assertEqual(len(self.house.log_of(root)), 2)
         done = self.house.json("promote", fork)
         for key in ("object_creates", "object_patches", "object_removes", "relation_creates", "relation_removes"):
@@ -189,7 +190,10 @@ class Forks(unittest.TestCase):
 
     def test_a_root_cannot_be_promoted_nor_a_tip_that_moved(self):
         root = self.root({**NOTE, "id": "note#1", "data": {}})
+        before = len(self.house.ask("tree", limit=10000)["runs"])
         self.assertEqual(self.status_of("promote", root), 3)
+        self.assertEqual(self.status_of("promote", "nobody"), 3)
+        self.assertEqual(len(self.house.ask("tree", limit=10000)["runs"]), before)
         fork = self.fork(root)["run_id"]
         self.house.cli("apply", fork, stdin=lines({**NOTE, "id": "note#2", "data": {}}))
         self.assertEqual(self.status_of("promote", fork, "--expect", "evt_009"), 75)
