@@ -118,6 +118,26 @@ a_registration_is_checked_and_each_mistake_is_named (void **state)
     ag_buf_fini (&list);
 }
 
+//  Each thing that is shown is compared with all of them.
+static void
+a_view_names_a_hundred_types_at_most (void **state)
+{
+    (void)state;
+    for (int types = 100; types <= 101; types++) {
+        struct ag_buf list = {0}, json = {0};
+        struct ag_err err;
+        ag_buf_text (&json, "[{\"name\":\"a\",\"on\":[\"x\"],\"view\":{\"around\":"
+                            "\"event.payload.id\",\"types\":[\"t\"");
+        for (int i = 1; i < types; i++)
+            ag_buf_text (&json, ",\"t\"");
+        ag_buf_text (&json, "]}}]");
+        int rc = ag_match_check (value ((const char *)json.p, &list), &err);
+        assert_int_equal (rc, types == 100 ? 0 : -1);
+        ag_buf_fini (&list);
+        ag_buf_fini (&json);
+    }
+}
+
 static void
 delays_are_counted_in_events_and_priorities_are_integers (void **state)
 {
@@ -197,6 +217,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_registration_is_checked_and_each_mistake_is_named),
+        cmocka_unit_test (a_view_names_a_hundred_types_at_most),
         cmocka_unit_test (delays_are_counted_in_events_and_priorities_are_integers),
         cmocka_unit_test (types_and_where_say_which_events_are_wanted),
         cmocka_unit_test (every_text_of_a_value_is_met_until_one_is_enough),

@@ -8,20 +8,19 @@ ag_shown_fini (struct ag_shown *self)
     ag_buf_fini (&self->objects);
     ag_buf_fini (&self->relations);
     ag_buf_fini (&self->last);
+    ag_arena_rewind (&self->arena, (struct ag_place){0});
 }
 
 static bool
 is_wanted (const struct ag_shown *self, const struct ag_entity *entity)
 {
-    struct ag_str type;
-    if (!self->types.p || entity->kind != AG_OBJECT)
+    struct ag_cursor in = ag_cursor (self->types);
+    struct ag_head list, type;
+    if (!self->types.p || entity->kind != AG_OBJECT || ag_next (&in, &list))
         return true;
-    for (uint32_t i = 0; !ag_list_nth (self->types, i, &type); i++) {
-        struct ag_cursor in = ag_cursor (type);
-        struct ag_head head;
-        if (!ag_next (&in, &head) && ag_str_eq (head.s, entity->type))
+    for (uint32_t i = 0; i < list.count && !ag_next (&in, &type); i++)
+        if (ag_str_eq (type.s, entity->type))
             return true;
-    }
     return false;
 }
 
@@ -64,23 +63,30 @@ ag_shown_object (void *arg, struct ag_str id)
     return show_listed (arg, AG_OBJECT, id);
 }
 
-//  Walking around, a relation is met from both of its ends.
+//  Walking around, a thing is met from several sides: true the first time.
 static bool
-is_shown (const struct ag_shown *self, struct ag_str id)
+is_first (struct ag_shown *self, enum ag_entity_kind kind, struct ag_str id)
 {
-    struct ag_cursor in = ag_cursor (ag_buf_str (&self->relations));
-    struct ag_str relation, other;
-    for (uint32_t i = 0; i < self->relation_count && !ag_take (&in, &relation); i++)
-        if (!ag_map_text (relation, "id", &other) && ag_str_eq (other, id))
-            return true;
-    return false;
+    struct ag_str one = {"", 1};
+    struct ag_buf key = {0};
+    ag_buf_add (&key, kind == AG_OBJECT ? "o" : "r", 1);
+    ag_buf_add_str (&key, id);
+    struct ag_str bytes = ag_buf_str (&key);
+    bool first = !ag_omap_find (&self->met, bytes);
+    if (first)
+        ag_omap_insert (
+            &self->met,
+            ag_entry_make (ag_arena_take (&self->arena, ag_entry_size (bytes, one)), bytes, one));
+    ag_buf_fini (&key);
+    return first;
 }
 
 static bool
 show_relation (void *arg, struct ag_str id)
 {
     struct ag_shown *self = arg;
-    return (self->around && is_shown (self, id)) || show_listed (self, AG_RELATION, id);
+    return (self->around && !is_first (self, AG_RELATION, id)) ||
+           show_listed (self, AG_RELATION, id);
 }
 
 int
@@ -98,62 +104,58 @@ ag_shown_relations (struct ag_shown *self, struct ag_str object, struct ag_str a
     if (ag_reads_add (self->invocation, AG_READ_ENDPOINT, object, self->err))
         return -1;
     return ag_state_relations (self->journal, self->run, object, self->at, after, show_relation,
-                               self, self->err);
+                               self, self->err)
+               ? -1
+               : self->rc;
 }
 
-//  The ends of the relations found so far that are not among the objects yet.
+//  An end of a relation that was not met before: shown, and the next ring goes on from it.
 static int
-add_ends (struct ag_shown *self, struct ag_buf *frontier)
+add_end (struct ag_shown *self, struct ag_str relation, const char *side, struct ag_buf *ring)
 {
-    struct ag_cursor in = ag_cursor (ag_buf_str (&self->relations));
-    struct ag_str relation, end;
-    for (uint32_t i = 0; i < self->relation_count && !ag_take (&in, &relation); i++)
-        for (int side = 0; side < 2; side++) {
-            if (ag_map_text (relation, side ? "target" : "source", &end))
-                continue;
-            struct ag_str known = ag_buf_str (frontier), text;
-            bool seen = false;
-            for (struct ag_cursor at = ag_cursor (known); at.p < at.end && !ag_take (&at, &text);) {
-                struct ag_head head;
-                struct ag_cursor one = ag_cursor (text);
-                seen = seen || (!ag_next (&one, &head) && ag_str_eq (head.s, end));
-            }
-            if (seen)
-                continue;
-            if (!self->bytes_left) {
-                self->more = true;
-                return 0;
-            }
-            ag_put_text (frontier, end);
-            if (ag_shown_one (self, end) < 0)
-                return -1;
-        }
-    return 0;
+    struct ag_str id;
+    if (self->more || ag_map_text (relation, side, &id) || !is_first (self, AG_OBJECT, id))
+        return 0;
+    self->more = !self->bytes_left;
+    if (self->more)
+        return 0;
+    ag_put_text (ring, id);
+    return ag_shown_one (self, id) < 0 ? -1 : 0;
+}
+
+//  One step further: the relations of the objects of a ring, then the ring that their other ends are.
+static int
+step_out (struct ag_shown *self, struct ag_buf *ring)
+{
+    size_t from = self->relations.n;
+    struct ag_cursor in = ag_cursor (ag_buf_str (ring));
+    struct ag_head head;
+    struct ag_str relation;
+    int rc = 0;
+    while (!rc && !ag_next (&in, &head))
+        rc = ag_shown_relations (self, head.s, (struct ag_str){0});
+    ag_buf_clear (ring);
+    in = ag_cursor (ag_buf_str (&self->relations));
+    in.p += from;
+    while (!rc && !ag_take (&in, &relation))
+        rc = add_end (self, relation, "source", ring) || add_end (self, relation, "target", ring)
+                 ? -1
+                 : 0;
+    return rc;
 }
 
 int
 ag_shown_around (struct ag_shown *self, struct ag_str object, uint64_t depth)
 {
-    struct ag_buf seen = {0};
-    ag_put_text (&seen, object);
+    struct ag_buf ring = {0};
     self->around = true;
-    int rc = ag_shown_one (self, object);
-    size_t from = 0;
-    for (uint64_t step = 0; rc >= 0 && step < depth && from < seen.n && !self->more; step++) {
-        size_t to = seen.n;
-        struct ag_buf ring = {0};
-        ag_buf_add (&ring, seen.p + from, to - from);
-        struct ag_cursor in = ag_cursor (ag_buf_str (&ring));
-        struct ag_head head;
-        while (rc >= 0 && in.p < in.end && !ag_next (&in, &head))
-            rc = ag_shown_relations (self, head.s, (struct ag_str){0});
-        if (rc >= 0)
-            rc = add_ends (self, &seen);
-        ag_buf_fini (&ring);
-        from = to;
-    }
-    ag_buf_fini (&seen);
-    return rc < 0 ? -1 : 0;
+    is_first (self, AG_OBJECT, object);
+    ag_put_text (&ring, object);
+    int rc = ag_shown_one (self, object) < 0 ? -1 : 0;
+    for (uint64_t step = 0; !rc && step < depth && ring.n && !self->more; step++)
+        rc = step_out (self, &ring);
+    ag_buf_fini (&ring);
+    return rc;
 }
 
 void

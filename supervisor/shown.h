@@ -5,6 +5,8 @@
  */
 #ifndef AG_SHOWN_H
 #define AG_SHOWN_H
+#include "supervisor/arena.h"
+#include "supervisor/omap.h"
 #include "supervisor/queue.h"
 #include "supervisor/state.h"
 
@@ -23,6 +25,8 @@ struct ag_shown {
     size_t bytes_left;
     struct ag_buf last; //  id of the last thing that a scan showed
     bool more, around;
+    struct ag_arena arena;
+    struct ag_omap met; //  walking around: the relations and ends so far
     struct ag_err *err;
     int rc;
 };

@@ -33,7 +33,7 @@ is_types (struct ag_str value)
 {
     struct ag_cursor in = ag_cursor (value);
     struct ag_head list, type;
-    if (ag_next (&in, &list) || list.kind != AG_LIST || !list.count)
+    if (ag_next (&in, &list) || list.kind != AG_LIST || !list.count || list.count > AG_SIGHT_TYPES)
         return false;
     for (uint32_t i = 0; i < list.count; i++)
         if (ag_next (&in, &type) || type.kind != AG_TEXT)
@@ -52,7 +52,7 @@ check_field (struct ag_str key, struct ag_str value, struct ag_err *err)
     if (ag_str_is (key, "depth"))
         return is_count (value, 0, AG_SIGHT_DEPTH) ? 0 : wrong (err, "depth is 0 to 8");
     if (ag_str_is (key, "types"))
-        return is_types (value) ? 0 : wrong (err, "types is a list of types of objects");
+        return is_types (value) ? 0 : wrong (err, "types is a list of types of objects, 1 to 100");
     if (ag_str_is (key, "recent_events"))
         return is_count (value, 0, AG_SIGHT_EVENTS) ? 0 : wrong (err, "recent_events is 0 to 1000");
     return ag_fail (err, AG_E_BAD_MESSAGE,

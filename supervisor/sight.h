@@ -9,7 +9,7 @@
 #define AG_SIGHT_H
 #include "common/value.h"
 
-enum { AG_SIGHT_DEPTH = 8, AG_SIGHT_EVENTS = 1000 };
+enum { AG_SIGHT_DEPTH = 8, AG_SIGHT_EVENTS = 1000, AG_SIGHT_TYPES = 100 };
 
 struct ag_sight {
     struct ag_str around; //  a dotted path into the payload; p NULL: none
