@@ -337,4 +337,6 @@ ag_print_why (const struct ag_look *look, struct ag_str answer)
         put (stdout, event, "actor");
         fputc ('\n', stdout);
     }
+    if (ag_pick_bool (answer, "more"))
+        fputs ("... and more\n", stdout);
 }

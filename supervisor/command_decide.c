@@ -69,7 +69,7 @@ add_one (void *arg, struct ag_str id)
     struct list *list = arg;
     struct ag_buf hold = {0};
     struct ag_event event;
-    list->more = list->count == WAITING;
+    list->more = list->count == WAITING || list->items.n >= AG_ANSWER_LIST_BYTES;
     if (list->more)
         return false;
     list->rc =

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TREE_LIMIT = 1000, WAIT_APPROVALS = 16 };
+enum { TREE_LIMIT = 1000, WAIT_RUNS = 1000, WAIT_APPROVALS = 16 }; //  approvals: of each run
 
 //  The state of a run for people: discarded, or its units', the busiest first.
 static const char *
@@ -334,38 +334,57 @@ put_approvals (struct ag_house *house, struct ag_run *run, struct ag_buf *out, s
     return rc || self.rc ? -1 : 0;
 }
 
-static int
-wait_state (struct ag_command *command, bool *done, struct ag_buf *runs, uint32_t *count,
-            struct ag_err *err)
+//  Is it so, what this run is waited for?
+static bool
+is_there (struct ag_command *command, uint64_t run)
 {
-    const struct ag_msg_wait *msg = &command->msg->wait;
     struct ag_house *house = command->house;
-    struct ag_cursor in = ag_cursor (msg->runs);
+    bool ended = is_ended (house, run);
+    if (command->msg->wait.ended)
+        return ended;
+    return ag_queue_idle (house, run) || (ended && strcmp (state_of (house, run), "idle"));
+}
+
+//  How one run stands; what an idle one waits for.
+static int
+put_waited (struct ag_house *house, struct ag_run *run, struct ag_buf *out, struct ag_err *err)
+{
+    ag_put_map (out, 4);
+    ag_put_lit (out, "run");
+    ag_put_lit (out, run->id);
+    ag_put_lit (out, "state");
+    ag_put_lit (out, state_of (house, run->number));
+    ag_put_lit (out, "exhausted_by");
+    put_text_or_null (out, ag_queue_exhausted_by (house, run->number));
+    ag_put_lit (out, "approvals");
+    if (ag_queue_idle (house, run->number))
+        return put_approvals (house, run, out, err);
+    ag_put_list (out, 0);
+    return 0;
+}
+
+//  Go through the runs of the list: see whether all are there, or put how each stands (out not NULL).
+static int
+each_waited (struct ag_command *command, bool *done, struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_house *house = command->house;
+    struct ag_cursor in = ag_cursor (command->msg->wait.runs);
     struct ag_head list, name;
     struct ag_run *run;
-    *done = true;
     if (ag_next (&in, &list))
         return ag_fail (err, AG_E_BAD_MESSAGE, "runs is a list of names");
-    for (*count = 0; *count < list.count; ++*count) {
+    if (list.count > WAIT_RUNS)
+        return ag_fail (err, AG_E_TOO_LARGE, "a wait is for %d runs at most, not %u", WAIT_RUNS,
+                        list.count);
+    if (out)
+        ag_put_list (out, list.count);
+    for (uint32_t i = 0; i < list.count; i++) {
         if (ag_next (&in, &name) || name.kind != AG_TEXT)
             return ag_fail (err, AG_E_BAD_MESSAGE, "runs is a list of names");
-        if (ag_run_find (house->journal, name.s, &run, err))
+        if (ag_run_find (house->journal, name.s, &run, err) ||
+            (out && put_waited (house, run, out, err)))
             return -1;
-        bool ended = is_ended (house, run->number);
-        bool idle = ag_queue_idle (house, run->number);
-        ag_put_map (runs, 4);
-        ag_put_lit (runs, "run");
-        ag_put_lit (runs, run->id);
-        ag_put_lit (runs, "state");
-        ag_put_lit (runs, state_of (house, run->number));
-        ag_put_lit (runs, "exhausted_by");
-        put_text_or_null (runs, ag_queue_exhausted_by (house, run->number));
-        ag_put_lit (runs, "approvals");
-        if (put_approvals (house, run, runs, err))
-            return -1;
-        bool there =
-            msg->ended ? ended : idle || (ended && strcmp (state_of (house, run->number), "idle"));
-        *done = *done && there;
+        *done = *done && is_there (command, run->number);
     }
     return 0;
 }
@@ -373,21 +392,19 @@ wait_state (struct ag_command *command, bool *done, struct ag_buf *runs, uint32_
 int
 ag_command_wait (struct ag_command *command, struct ag_err *err)
 {
-    struct ag_buf runs = {0};
-    uint32_t count = 0;
-    bool done;
-    int rc = wait_state (command, &done, &runs, &count, err);
-    if (!rc && (done || !ag_command_hold (command, command->msg->wait.wait_ms))) {
-        struct ag_answer answer = ag_command_begin (command);
-        ag_answer_key (&answer, "runs");
-        ag_put_list (command->answer, count);
-        ag_buf_add_str (command->answer, ag_buf_str (&runs));
-        ag_answer_key (&answer, "done");
-        ag_put_bool (command->answer, done);
-        ag_answer_end (&answer);
-    }
-    ag_buf_fini (&runs);
-    return rc;
+    bool done = true;
+    if (each_waited (command, &done, NULL, err))
+        return -1;
+    if (!done && ag_command_hold (command, command->msg->wait.wait_ms))
+        return 0;
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "runs");
+    if (each_waited (command, &done, command->answer, err))
+        return -1;
+    ag_answer_key (&answer, "done");
+    ag_put_bool (command->answer, done);
+    ag_answer_end (&answer);
+    return 0;
 }
 
 static struct ag_unit *

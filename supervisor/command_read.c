@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PAGE_BYTES = 2 << 20, PAGE_EVENTS = 500, PAGE_THINGS = 1000, PAGE_LOOKED = 20000 };
+enum { PAGE_EVENTS = 500, PAGE_THINGS = 1000, PAGE_LOOKED = 20000 };
 enum { VERIFY_RUNS = 1000, VERIFY_EVENTS = 100000 };
 
 //  A page of events: what fits, and where to go on.
@@ -48,7 +48,8 @@ static bool
 add_event (void *arg, const struct ag_event *event)
 {
     struct page *page = arg;
-    if (page->count >= page->limit || page->events.n >= PAGE_BYTES || page->looked >= PAGE_LOOKED) {
+    if (page->count >= page->limit || page->events.n >= AG_ANSWER_LIST_BYTES ||
+        page->looked >= PAGE_LOOKED) {
         page->more = true;
         return false;
     }
@@ -141,7 +142,7 @@ add_failure (void *arg, const struct ag_event *event)
     static const enum ag_type types[] = {AG_EV_BEHAVIOR_FAILED, AG_EV_WORKER_REFUSED,
                                          AG_EV_RUNTIME_BUDGET_EXHAUSTED, AG_EV_AGENT_GAVE_UP};
     struct page *page = arg;
-    if (page->count >= page->limit || page->events.n >= PAGE_BYTES ||
+    if (page->count >= page->limit || page->events.n >= AG_ANSWER_LIST_BYTES ||
         page->looked >= 10 * PAGE_LOOKED) {
         page->more = true;
         return false;
@@ -204,7 +205,7 @@ add_thing (void *arg, struct ag_str id)
     struct things *things = arg;
     int side = things->kind == AG_RELATION;
     if (things->count[0] + things->count[1] >= things->limit ||
-        things->list[0].n + things->list[1].n >= PAGE_BYTES) {
+        things->list[0].n + things->list[1].n >= AG_ANSWER_LIST_BYTES) {
         things->more = true;
         return false;
     }

@@ -19,13 +19,19 @@ struct chain {
 };
 
 static bool
+is_full (const struct chain *chain)
+{
+    return chain->count == CHAIN_EVENTS || chain->events.n >= AG_ANSWER_LIST_BYTES;
+}
+
+static bool
 is_new (const struct chain *chain, uint64_t seq)
 {
     uint64_t run = ag_run_holder (chain->run, seq)->number;
     for (uint32_t i = 0; i < chain->count; i++)
         if (chain->seen[i].seq == seq && chain->seen[i].run == run)
             return false;
-    return seq && chain->count < CHAIN_EVENTS;
+    return seq && !is_full (chain);
 }
 
 //  Causes lie earlier, so this ends.
@@ -94,7 +100,7 @@ follow_versions (struct chain *chain, enum ag_entity_kind kind, struct ag_str id
         rc = follow_causes (chain, tip.seq, err);
         if (!rc && first)
             rc = follow_fork (chain, kind, id, tip.seq, err);
-        if (rc || chain->count == CHAIN_EVENTS)
+        if (rc || is_full (chain))
             break;
         at = tip.seq - 1;
     }
@@ -126,6 +132,8 @@ ag_command_why (struct ag_command *command, struct ag_err *err)
         ag_answer_key (&answer, "chain");
         ag_put_list (command->answer, chain.count);
         ag_buf_add_str (command->answer, ag_buf_str (&chain.events));
+        ag_answer_key (&answer, "more");
+        ag_put_bool (command->answer, is_full (&chain));
         ag_answer_end (&answer);
     }
     ag_buf_fini (&chain.events);

@@ -164,6 +164,16 @@ change (struct ag_command *command, struct ag_err *err)
     return 0;
 }
 
+//  Whatever the handler put in it, libzmq would cut the broker for a frame that is too long.
+static int
+check_fits (const struct ag_command *command, struct ag_err *err)
+{
+    if (command->answer->n <= AG_NET_FRAME_BYTES)
+        return 0;
+    return ag_fail (err, AG_E_TOO_LARGE, "the answer has %zu bytes and would be no frame of %d",
+                    command->answer->n, AG_NET_FRAME_BYTES);
+}
+
 //  True when the request has been answered; false: it waits.
 static bool
 run (struct ag_command *command)
@@ -176,6 +186,8 @@ run (struct ag_command *command)
     command->parked = false;
     bool mutates = table[command->msg->type].mutates;
     int rc = mutates ? change (command, &err) : table[command->msg->type].handle (command, &err);
+    if (!rc && !command->parked)
+        rc = check_fits (command, &err);
     if (rc) {
         ag_journal_rollback (house->journal, &mark);
         if (mutates) { //  runs that it had made already

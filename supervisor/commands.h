@@ -1,7 +1,8 @@
 /*  commands - requests of clients: one row of messages.def, one handler.
  *
  *  A handler writes its answer (a whole map) or fails; what it changed is taken back when it fails. A
- *  mutating request with an id is answered once: its answer is kept with it, in the same batch.
+ *  mutating request with an id is answered once: its answer is kept with it, in the same batch. An answer that
+ *  fits no frame (AG_NET_FRAME_BYTES) would cost the broker its link, and everybody their answers: it is refused.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_COMMANDS_H
@@ -9,6 +10,10 @@
 #include "common/answer.h"
 #include "common/wire.h"
 #include "supervisor/house.h"
+
+//  A list in an answer ends, and says that there is more, at so many bytes: with one thing more it is far from a
+//  frame, and from what a frame costs those who wait behind it.
+enum { AG_ANSWER_LIST_BYTES = 2 << 20 };
 
 struct ag_command {
     struct ag_house *house;

@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import unittest
 
-from house import House, agent, main, until
+from house import House, Refused, agent, main, until
 
 WORK = {"name": "work", "on": ["on.work", "goal.created"]}
 LATER = {"name": "later", "on": ["object.created", "chain"]}
@@ -166,6 +166,28 @@ class Governed(unittest.TestCase):
                                    "budget.cost_exhausted"])
         self.assertEqual(house.json("budget", "actor")["cost_used_usd"], "1")
         self.assertEqual(house.cli("output", "actor").stdout.count("did "), 2)
+        house.down()
+
+    def test_an_answer_is_never_longer_than_a_frame(self):
+        house = self.house_of({"a": agent(WORK, policy=POLICY)})
+        self.work(house, ["ops", add("task", id="t"), *[add("secret") for _ in range(16)]], run="a")
+        for n in range(12):
+            for op in ("propose_patch", "patch_object"):
+                house.ask("apply", run="a", ops=[{"op": op, "id": "task#1", "data": {"text": str(n) + 320000 * "x"}}])
+        for _ in range(12):
+            house.ask("apply", run="a", ops=[
+                {"op": "propose_patch", "id": "task#1", "data": {"text": 600000 * "y"}}])
+        waits = house.json("approvals", "a")
+        self.assertEqual((len(waits["approvals"]), waits["more"]), (16, True))
+        self.assertIn("... and more", house.cli("approvals", "a").stdout)
+        why = house.json("why", "a", "task#1")
+        self.assertTrue(why["more"] and why["chain"])
+        self.assertFalse(house.json("why", "a", "evt_001")["more"])
+        with self.assertRaises(Refused) as refused:
+            house.ask("wait", runs=["a"] * 1001)
+        self.assertEqual(refused.exception.code, "too_large")
+        self.assertTrue(house.ask("wait", runs=["a"] * 1000, wait_ms=60000)["done"])
+        self.assertNotIn("link=down", house.said())
         house.down()
 
     def test_a_chain_of_causes_ends_at_its_depth(self):
