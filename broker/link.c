@@ -189,12 +189,6 @@ ag_link_destroy (ag_link_t **self_p)
     *self_p = NULL;
 }
 
-bool
-ag_link_is_up (const ag_link_t *self)
-{
-    return self->up;
-}
-
 int
 ag_link_ask (ag_link_t *self, uint64_t handle, struct ag_str request, struct ag_err *err)
 {

@@ -41,7 +41,6 @@ ag_link_t *ag_link_new (void *zmq_context, ag_loop_t *loop, struct ag_link_setti
                         const struct ag_link_events *events, void *context);
 void ag_link_destroy (ag_link_t **self_p);
 
-bool ag_link_is_up (const ag_link_t *self);
 //  Send a request while the link is up. It may still be lost with the connection.
 int ag_link_ask (ag_link_t *self, uint64_t handle, struct ag_str request, struct ag_err *err);
 //  Say that the answer is not wanted any more.

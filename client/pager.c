@@ -12,6 +12,9 @@
 
 extern char **environ;
 
+//  Not every machine has it; the log is shown all the same.
+static const char less[] = "if command -v less >/dev/null; then exec less; else exec cat; fi";
+
 static const char *
 program (void)
 {
@@ -19,7 +22,7 @@ program (void)
     if (!said)
         said = getenv ("PAGER");
     if (!said)
-        said = "less";
+        said = less;
     return *said && strcmp (said, "cat") != 0 ? said : NULL;
 }
 

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 //  Where stdout is a terminal and neither --json nor --quiet was said, stdout goes to $AGSUP_PAGER, $PAGER or
-//  `less` from here on; LESS is FRX unless set, so that one screen is shown as it is. An empty one or `cat`
-//  is none. Where it cannot be started nothing changes.
+//  `less` (where there is one) from here on; LESS is FRX unless set, so that one screen is shown as it is. An
+//  empty one or `cat` is none.
 struct ag_pager {
     pid_t pid; //  0: there is none
     int saved; //  the terminal

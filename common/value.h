@@ -55,7 +55,6 @@ int ag_map_path (struct ag_str map, struct ag_str path, struct ag_str *value);
 int ag_map_text (struct ag_str map, const char *key, struct ag_str *text);
 int ag_map_uint (struct ag_str map, const char *key, uint64_t *number);
 int ag_map_bool (struct ag_str map, const char *key, bool *yes);
-//  AG_NULL also where there is no value at all.
 //  The n-th element of a list, from 0, as a borrow; -1 past its end, and when it is no list.
 int ag_list_nth (struct ag_str list, uint32_t n, struct ag_str *element);
 
@@ -68,6 +67,7 @@ struct ag_texts {
 };
 struct ag_texts ag_texts_of (struct ag_str map, const char *key);
 bool ag_texts_next (struct ag_texts *self, struct ag_str *text);
+//  AG_NULL also where there is no value at all.
 enum ag_kind ag_kind_of (struct ag_str value);
 
 //  Check bytes that came from outside and append their normal form to out. Everything the definition

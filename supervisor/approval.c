@@ -16,20 +16,6 @@ put_text (struct ag_buf *out, const char *key, struct ag_str text)
         ag_put_null (out);
 }
 
-static int
-append (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp, enum ag_type type,
-        const struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
-{
-    const struct ag_draft draft = {.type = ag_type_name (type),
-                                   .payload = ag_buf_str (payload),
-                                   .actor = stamp->actor,
-                                   .frame = stamp->frame,
-                                   .cause = stamp->cause,
-                                   .flags = stamp->flags,
-                                   .time_us = stamp->time_us};
-    return ag_journal_append (journal, run, &draft, seq, err);
-}
-
 static void
 put_proposal (const struct ag_apply *self, struct ag_str approval, struct ag_str type,
               struct ag_str data, struct ag_buf *out)
@@ -54,8 +40,9 @@ ag_apply_park (struct ag_apply *self, struct ag_str type, struct ag_str data, st
     uint64_t seq;
     ag_minted_write (AG_MINTED_APPROVAL, (struct ag_str){0}, &minted, &approval);
     put_proposal (self, ag_buf_str (&approval), type, data, &payload);
-    int rc = append (self->journal, self->run, &self->stamp, AG_EV_APPROVAL_PROPOSED, &payload,
-                     &seq, err);
+    int rc =
+        ag_graph_append (self->journal, self->run, &self->stamp,
+                         ag_type_name (AG_EV_APPROVAL_PROPOSED), ag_buf_str (&payload), &seq, err);
     if (!rc) {
         struct ag_str id = ag_buf_str (&self->id), name = ag_buf_str (&approval);
         void *memory = ag_arena_take (&self->arena, ag_entry_size (id, name));
@@ -100,7 +87,7 @@ decide (ag_journal_t *journal, struct ag_run *run, const struct proposal *found,
                              .frame = found->event.frame,
                              .cause = found->event.seq,
                              .time_us = ag_journal_now (journal)};
-    if (append (journal, run, &stamp, type, payload, seq, err))
+    if (ag_graph_append (journal, run, &stamp, ag_type_name (type), ag_buf_str (payload), seq, err))
         return -1;
     return ag_state_decide (journal, run, AG_APPROVAL, approval, *seq, err) < 0 ? -1 : 0;
 }

@@ -3,6 +3,8 @@
 #include "supervisor/effect.h"
 #include "supervisor/core_state_test.h"
 #include "supervisor/fleet.h"
+#include "supervisor/invocation.h"
+#include "supervisor/queue.h"
 
 struct fixture {
     struct core *core;
@@ -139,6 +141,58 @@ an_invocation_that_runs_again_is_served_its_own_record_in_every_mode (void **sta
     ag_fleet_destroy (&self.house.fleet);
 }
 
+//  The last event of a run: its type and its reason.
+static const char *
+end_of (struct fixture *self, uint64_t number)
+{
+    struct core *core = self->core;
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    struct ag_str reason = {0};
+    struct ag_run *run = core_run (core, number);
+    must (core, ag_journal_read (core->journal, run, run->head.tip, &hold, &event, &core->err));
+    ag_map_text (event.payload, "reason", &reason);
+    snprintf (self->told, sizeof self->told, "%.*s %.*s", AG_STR_ARG (event.type),
+              AG_STR_ARG (reason));
+    ag_buf_fini (&hold);
+    return self->told;
+}
+
+static void
+an_invocation_that_can_only_fail_does_so_whatever_its_worker_says_of_it (void **state)
+{
+    struct fixture self = fixture (state);
+    struct core *core = self.core;
+    uint64_t root = root_with_record (&self);
+    self.house.queues = ag_queues_new (&self.house);
+    struct ag_buf error = value_of (core, "{'message':'gave up'}");
+    const struct ag_msg_done done[2] = {[0] = {.declined = true}};
+    const struct ag_msg_fail fail = {.error = ag_buf_str (&error)};
+    for (int how = 0; how < 6; how++) {
+        struct ag_invocation by = invocation (root, 1, 1);
+        struct ag_buf answer = {0};
+        if (how % 2)
+            ag_buf_text (&by.denied, "it may not");
+        else {
+            assert_string_equal (ask (&self, &by, "{'n':9}", false, ""),
+                                 "refused 'effect.diverged'");
+            assert_true (by.diverged);
+        }
+        if (how < 4)
+            must (core, ag_invocation_done (&self.house, &by, &done[how / 2], &answer, &core->err));
+        else
+            must (core, ag_invocation_fail (&self.house, &by, &fail, &answer, &core->err));
+        assert_string_equal (end_of (&self, root), how % 2 ? "behavior.failed policy.denied"
+                                                           : "behavior.failed effect.diverged");
+        ag_buf_fini (&answer);
+        ag_buf_fini (&by.behavior);
+        ag_buf_fini (&by.denied);
+    }
+    ag_buf_fini (&error);
+    ag_queues_destroy (&self.house.queues);
+    ag_fleet_destroy (&self.house.fleet);
+}
+
 int
 main (void)
 {
@@ -146,6 +200,7 @@ main (void)
         core_test (a_fork_is_served_what_its_ancestors_asked_unless_it_is_live),
         core_test (what_the_record_lacks_is_done_in_a_live_fork_and_if_repeatable_in_a_cached_one),
         core_test (an_invocation_that_runs_again_is_served_its_own_record_in_every_mode),
+        core_test (an_invocation_that_can_only_fail_does_so_whatever_its_worker_says_of_it),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -46,18 +46,26 @@ put_provenance (struct ag_buf *out, const struct ag_run *run, const struct ag_st
     put_text (out, "run_id", ag_str (run->id));
 }
 
-static int
-append (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp, enum ag_type type,
-        const struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
+int
+ag_graph_append (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
+                 struct ag_str type, struct ag_str payload, uint64_t *seq, struct ag_err *err)
 {
-    const struct ag_draft draft = {.type = ag_type_name (type),
-                                   .payload = ag_buf_str (payload),
+    const struct ag_draft draft = {.type = type,
+                                   .payload = payload,
                                    .actor = stamp->actor,
                                    .frame = stamp->frame,
                                    .cause = stamp->cause,
                                    .flags = stamp->flags,
                                    .time_us = stamp->time_us};
     return ag_journal_append (journal, run, &draft, seq, err);
+}
+
+static int
+append (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp, enum ag_type type,
+        const struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
+{
+    return ag_graph_append (journal, run, stamp, ag_type_name (type), ag_buf_str (payload), seq,
+                            err);
 }
 
 int

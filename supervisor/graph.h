@@ -15,6 +15,9 @@ struct ag_stamp {
     uint64_t time_us;
 };
 
+//  An event that changes nothing in the index.
+int ag_graph_append (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
+                     struct ag_str type, struct ag_str payload, uint64_t *seq, struct ag_err *err);
 //  Data, value: normal maps.
 int ag_graph_create (ag_journal_t *journal, struct ag_run *run, const struct ag_stamp *stamp,
                      struct ag_str id, struct ag_str type, struct ag_str data, struct ag_err *err);

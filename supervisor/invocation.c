@@ -343,15 +343,23 @@ denied (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answe
     return refused (house, self, &why, answer, err);
 }
 
+//  What it asked for leaves it no other end, whatever it says now: 1 when that is written, 0, -1.
+static int
+can_only_fail (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
+               struct ag_err *err)
+{
+    if (self->diverged)
+        return diverged (house, self, answer, err) ? -1 : 1;
+    if (self->denied.n)
+        return denied (house, self, answer, err) ? -1 : 1;
+    return 0;
+}
+
 static int
 decline (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
          struct ag_err *err)
 {
-    struct ag_buf payload = {0};
-    uint64_t seq;
-    ag_close (&payload, open_payload (self, &payload), 2);
-    int rc = append (house, self, AG_EV_BEHAVIOR_DECLINED, &payload, &seq, err);
-    if (rc)
+    if (ag_invocation_note (house, self, AG_EV_BEHAVIOR_DECLINED, (struct ag_str){0}, 0, err))
         return -1;
     ag_queue_close (house, self->run);
     ag_answer_ok (answer, (struct ag_str){0});
@@ -373,15 +381,14 @@ ag_invocation_done (struct ag_house *house, struct ag_invocation *self,
     struct ag_run *run;
     struct ag_buf ops = {0};
     struct ag_applied applied = {0};
+    int rc = can_only_fail (house, self, answer, err);
+    if (rc)
+        return rc < 0 ? -1 : 0;
     if (done->declined)
         return decline (house, self, answer, err);
     if (ag_run_get (house->journal, self->run, &run, err))
         return -1;
-    if (self->diverged)
-        return diverged (house, self, answer, err);
-    if (self->denied.n)
-        return denied (house, self, answer, err);
-    int rc = ag_reads_stale (house->journal, run, self, err);
+    rc = ag_reads_stale (house->journal, run, self, err);
     if (rc)
         return rc < 0 ? -1 : again (house, self, answer, err);
     if (done->ops.p)
@@ -414,9 +421,10 @@ ag_invocation_fail (struct ag_house *house, struct ag_invocation *self,
 {
     struct failure failure = {.type = AG_LIT ("Error"), .message = AG_LIT ("")};
     struct ag_buf normal = {0};
-    if (self->denied.n)
-        return denied (house, self, answer, err);
-    int rc = ag_value_normalise (fail->error, &normal, err);
+    int rc = can_only_fail (house, self, answer, err);
+    if (rc)
+        return rc < 0 ? -1 : 0;
+    rc = ag_value_normalise (fail->error, &normal, err);
     if (!rc) {
         struct ag_str error = ag_buf_str (&normal);
         ag_map_text (error, "type", &failure.type);

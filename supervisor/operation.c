@@ -362,20 +362,14 @@ static int
 emit (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     uint64_t seq;
-    const struct ag_draft draft = {.type = op->type,
-                                   .payload = or_empty (op->payload),
-                                   .actor = self->stamp.actor,
-                                   .frame = self->stamp.frame,
-                                   .cause = self->stamp.cause,
-                                   .flags = self->stamp.flags,
-                                   .time_us = self->stamp.time_us};
     if (ag_type_check (op->type, "the event type", err))
         return -1;
     if (ag_type_rule (op->type).writer != AG_BY_ANYONE)
         return ag_fail (err, AG_E_RESERVED, "`%.*s` is an event type of the house",
                         AG_STR_ARG (op->type));
     self->applied->emitted++;
-    return ag_journal_append (self->journal, self->run, &draft, &seq, err);
+    return ag_graph_append (self->journal, self->run, &self->stamp, op->type,
+                            or_empty (op->payload), &seq, err);
 }
 
 typedef int (*op_fn) (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err);

@@ -84,12 +84,6 @@ ag_plan_is_empty (const ag_plan_t *self)
     return ag_plan_size (self) == 0;
 }
 
-uint64_t
-ag_plan_marker (const ag_plan_t *self)
-{
-    return self->marker;
-}
-
 static struct ag_delta *
 add_delta (struct ag_deltas *list)
 {

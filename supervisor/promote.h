@@ -22,8 +22,6 @@ ag_plan_t *ag_promote_plan (ag_journal_t *journal, struct ag_run *fork, uint64_t
 void ag_plan_destroy (ag_plan_t **self_p);
 
 bool ag_plan_is_promotable (const ag_plan_t *self);
-//  Sequence of the marker in the parent once applied, else 0.
-uint64_t ag_plan_marker (const ag_plan_t *self);
 
 //  Carry the plan out, in the turn it was made in and before anything else is appended to either run.
 //  AG_E_CONFLICT names the first conflicts. When nothing has changed since the fork's last promote,

@@ -135,13 +135,6 @@ ag_queue_length (struct ag_house *house, uint64_t run)
     return queue && queue->next <= tip ? tip - queue->next + 1 : 0;
 }
 
-bool
-ag_queue_registered (struct ag_house *house, uint64_t run, uint32_t host)
-{
-    struct ag_queue *queue = queue_of (house, run);
-    return queue && host < queue->host_count && queue->hosts[host].seq > 0;
-}
-
 int64_t
 ag_queue_clock_us (void)
 {

@@ -18,7 +18,7 @@ struct ag_matches {
     struct ag_buf list; //  maps {variable: id}, one after the other: the first AG_MATCH_SHOWN
 };
 
-enum { AG_HOST_TEXT = 32, AG_CONTENTIONS = 5 };
+enum { AG_CONTENTIONS = 5 };
 
 //  An effect that was answered with go and has no outcome yet.
 struct ag_pending {
@@ -44,7 +44,7 @@ struct ag_invocation {
     struct ag_mint mint;
     struct ag_session *session; //  NULL: nobody has it now
     uint32_t effects;           //  ordinal of the next one
-    struct ag_buf reads;        //  what it asked for: see invocation.c
+    struct ag_buf reads;        //  what it asked for: see reads.h
     uint32_t read_count;
     struct ag_pending pending;
     bool diverged;        //  it asked for something else than before: it can only fail
@@ -76,7 +76,6 @@ uint64_t ag_queue_length (struct ag_house *house, uint64_t run);
 //  A host said what it can do (a checked list): noted unless it is what is in force already.
 int ag_queue_register (struct ag_house *house, uint64_t run, uint32_t host, struct ag_str behaviors,
                        struct ag_str tools, struct ag_err *err);
-bool ag_queue_registered (struct ag_house *house, uint64_t run, uint32_t host);
 
 //  A clock that never goes back, for what an invocation takes.
 int64_t ag_queue_clock_us (void);

@@ -19,6 +19,6 @@ int ag_reads_add (struct ag_invocation *self, enum ag_read kind, struct ag_str t
 int ag_reads_stale (ag_journal_t *journal, struct ag_run *run, const struct ag_invocation *self,
                     struct ag_err *err);
 
-//  {behavior, event_id, execution_event_id, object_ids, count, truncated?} of context.read.
+//  {behavior, event_id, execution_event_id, object_ids, count} of context.read: the first AG_READ_IDS things.
 void ag_reads_write (const struct ag_invocation *self, struct ag_str behavior, struct ag_buf *out);
 #endif
