@@ -210,6 +210,20 @@ a_wait_asks_again_until_it_is_done (void **state)
 }
 
 static void
+a_replay_asks_until_it_is_done_and_a_divergence_is_exit_5 (void **state)
+{
+    (void)state;
+    assert_command ("replay one --strict --json",
+                    ROWS ({"replay", "{'do':'ok','run':'r1','seen':1,'until':9,'done':false}", 0},
+                          {"replay", "{'do':'ok','run':'r1','done':true,'divergence':null}", 0}),
+                    "{'run':'r1','divergence':null}\n", 0);
+    assert_command (
+        "replay one --strict --json",
+        ROWS ({"replay", "{'do':'ok','run':'r1','done':true,'divergence':{'path':'type'}}", 0}),
+        "{'run':'r1','divergence':{'path':'type'}}\n", 5);
+}
+
+static void
 a_wait_ends_at_its_timeout (void **state)
 {
     (void)state;
@@ -517,6 +531,7 @@ main (void)
         cmocka_unit_test (what_was_decided_is_said_in_one_word),
         cmocka_unit_test (exit_statuses_say_what_was_found),
         cmocka_unit_test (a_wait_asks_again_until_it_is_done),
+        cmocka_unit_test (a_replay_asks_until_it_is_done_and_a_divergence_is_exit_5),
         cmocka_unit_test (a_wait_ends_at_its_timeout),
         cmocka_unit_test (long_work_is_asked_for_until_it_is_done_by_children_of_the_request_id),
         cmocka_unit_test (work_that_goes_no_further_is_not_asked_for_again),

@@ -31,6 +31,8 @@ void ag_print_budget (const struct ag_look *look, struct ag_str answer);
 
 //  A promote, done or planned.
 void ag_print_plan (const struct ag_look *look, struct ag_str answer);
+//  {run, invocations, compared_events, skipped, divergence}
+void ag_print_replay (const struct ag_look *look, struct ag_str answer);
 void ag_print_diff (const struct ag_look *look, struct ag_str answer);
 
 //  {ok, checks: [{name, ok, detail, hint}]}

@@ -191,3 +191,30 @@ ag_print_diff (const struct ag_look *look, struct ag_str answer)
     if (ag_pick_bool (answer, "truncated"))
         fputs ("  ... and more\n", stdout);
 }
+
+//  "r1 as recorded: 12 invocations, 40 events compared", or where it is not.
+void
+ag_print_replay (const struct ag_look *look, struct ag_str answer)
+{
+    struct ag_str divergence = ag_pick (answer, "divergence");
+    bool same = !divergence.p || ag_kind_of (divergence) == AG_NULL;
+    put_text (answer, "run");
+    printf (" %s%s%s: %" PRIu64 " invocations, %" PRIu64 " events compared",
+            ag_paint (look, same ? AG_GREEN : AG_RED), same ? "as recorded" : "diverges",
+            ag_paint (look, AG_PLAIN), ag_pick_uint (answer, "invocations"),
+            ag_pick_uint (answer, "compared_events"));
+    if (ag_pick_uint (answer, "skipped"))
+        printf (", %" PRIu64 " crashes and the like left out", ag_pick_uint (answer, "skipped"));
+    fputc ('\n', stdout);
+    if (same)
+        return;
+    fputs ("  ", stdout);
+    put_text (divergence, "event_id");
+    fputc (' ', stdout);
+    put_text (divergence, "path");
+    fputs (": recorded ", stdout);
+    ag_print_value (ag_pick (divergence, "recorded"), 400);
+    fputs (", found ", stdout);
+    ag_print_value (ag_pick (divergence, "found"), 400);
+    fputc ('\n', stdout);
+}

@@ -288,6 +288,22 @@ a_tree_shows_forks_under_their_parents (void **state)
 }
 
 static void
+a_replay_says_that_it_is_as_recorded_or_where_it_is_not (void **state)
+{
+    (void)state;
+    assert_prints (
+        ag_print_replay,
+        "{'run':'r1','invocations':12,'compared_events':40,'skipped':0,'divergence':null}",
+        "r1 as recorded: 12 invocations, 40 events compared\n");
+    assert_prints (
+        ag_print_replay,
+        "{'run':'r1','invocations':3,'compared_events':7,'skipped':2,'divergence':{"
+        "'event_id':'evt_042','path':'payload.object.data.n','recorded':1,'found':'b'}}",
+        "r1 diverges: 3 invocations, 7 events compared, 2 crashes and the like left out\n"
+        "  evt_042 payload.object.data.n: recorded 1, found b\n");
+}
+
+static void
 a_plan_lists_what_changes_and_what_stands_against_it (void **state)
 {
     (void)state;
@@ -399,7 +415,7 @@ an_answer_that_is_not_as_expected_is_no_accident (void **state)
     static print_fn *const all[] = {
         event,           ag_print_why,    ag_print_status,  ag_print_tree,
         ag_print_plan,   ag_print_diff,   ag_print_objects, ag_print_thing,
-        ag_print_states, ag_print_verify, ag_print_checks,  ag_print_kept};
+        ag_print_states, ag_print_verify, ag_print_checks,  ag_print_kept, ag_print_replay};
     static const char *const answers[] = {
         "{}",
         "[]",
@@ -431,6 +447,7 @@ main (void)
         cmocka_unit_test (status_is_a_table_with_relative_times),
         cmocka_unit_test (times_are_told_in_one_unit),
         cmocka_unit_test (a_tree_shows_forks_under_their_parents),
+        cmocka_unit_test (a_replay_says_that_it_is_as_recorded_or_where_it_is_not),
         cmocka_unit_test (a_plan_lists_what_changes_and_what_stands_against_it),
         cmocka_unit_test (a_diff_shows_the_fields_that_differ),
         cmocka_unit_test (objects_and_relations_are_two_tables),

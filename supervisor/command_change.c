@@ -403,7 +403,7 @@ each_unit (struct ag_command *command, struct ag_str name, change_fn *change, bo
     }
     size_t found = 0;
     for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
-        if (run ? unit->run != run->number : unit != service)
+        if (unit->replay || (run ? unit->run != run->number : unit != service))
             continue;
         found++;
         if (change (house, unit, err))

@@ -101,7 +101,7 @@ add_all (struct list *list, struct ag_str only)
         return ag_run_find (list->house->journal, only, &run, list->err) || add_run (list, run);
     struct ag_unit *unit = ag_fleet_first (list->house);
     for (; unit && !list->more; unit = unit->next)
-        if (unit->run && unit->host == 0 &&
+        if (unit->run && unit->host == 0 && !unit->replay &&
             (ag_run_get (list->house->journal, unit->run, &run, list->err) || add_run (list, run)))
             return -1;
     return 0;

@@ -27,7 +27,7 @@ state_of (struct ag_house *house, uint64_t run)
         return "discarded";
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-            if (unit->run == run && unit->state == order[i])
+            if (unit->run == run && !unit->replay && unit->state == order[i])
                 return ag_unit_state_name (unit->state);
     return "idle";
 }
@@ -159,7 +159,7 @@ put_units (struct ag_house *house, bool forks, struct ag_buf *out)
     size_t list = ag_open_list (out);
     uint32_t count = 0;
     for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-        if (is_fork (house, unit) == forks) {
+        if (!unit->replay && is_fork (house, unit) == forks) {
             put_unit (house, unit, out);
             count++;
         }
@@ -285,8 +285,8 @@ static bool
 is_ended (struct ag_house *house, uint64_t run)
 {
     for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-        if (unit->run == run && unit->state != AG_UNIT_STOPPED && unit->state != AG_UNIT_FAILED &&
-            unit->state != AG_UNIT_ENDED)
+        if (unit->run == run && !unit->replay && unit->state != AG_UNIT_STOPPED &&
+            unit->state != AG_UNIT_FAILED && unit->state != AG_UNIT_ENDED)
             return false;
     return true;
 }

@@ -160,7 +160,8 @@ static const struct ag_unit *
 stuck_of (struct ag_house *house, uint64_t run)
 {
     for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-        if (unit->run == run && (unit->state == AG_UNIT_FAILED || unit->state == AG_UNIT_BACKOFF))
+        if (unit->run == run && !unit->replay &&
+            (unit->state == AG_UNIT_FAILED || unit->state == AG_UNIT_BACKOFF))
             return unit;
     return NULL;
 }

@@ -45,7 +45,7 @@ static const struct {
     READS (verify),        READS (down),       READS (approvals), CHANGES (approve),
     CHANGES (deny),        READS (budget),     CHANGES (import),  CHANGES (import_end),
     CHANGES (import_drop), CHANGES (snapshot), CHANGES (archive), READS (kept),
-    CHANGES (discard),
+    CHANGES (discard),     READS (replay),
 };
 
 struct ag_commands *

@@ -360,34 +360,115 @@ is_forbidden (const struct call *call, struct ag_buf *answer)
     return true;
 }
 
+//  The next effect of an invocation; its arguments are put into args, its key into content.
+static int
+prepare (struct ag_house *house, struct ag_invocation *self, const struct ag_msg_effect *effect,
+         uint8_t content[AG_HASH], struct call *call, struct ag_buf *args, struct ag_err *err)
+{
+    *call = (struct call){.house = house,
+                          .invocation = self,
+                          .tool = effect->tool,
+                          .content = content,
+                          .ordinal = self->effects++,
+                          .idempotent = effect->idempotent,
+                          .model = effect->model};
+    ag_map_text (ag_buf_str (&self->behavior), "name", &call->behavior);
+    if (ag_run_get (house->journal, self->run, &call->run, err) ||
+        read_cost (effect->estimate_usd, 0, &call->cost, err) ||
+        ag_value_normalise (effect->args, args, err))
+        return -1;
+    call->args = ag_buf_str (args);
+    content_key (call->run, call->tool, call->args, content);
+    return 0;
+}
+
 int
 ag_effect_ask (struct ag_house *house, struct ag_invocation *self,
                const struct ag_msg_effect *effect, struct ag_buf *answer, struct ag_err *err)
 {
     struct ag_buf args = {0};
     uint8_t content[AG_HASH];
-    struct call call = {.house = house,
-                        .invocation = self,
-                        .tool = effect->tool,
-                        .content = content,
-                        .ordinal = self->effects++,
-                        .idempotent = effect->idempotent,
-                        .model = effect->model};
-    ag_map_text (ag_buf_str (&self->behavior), "name", &call.behavior);
-    if (is_forbidden (&call, answer))
-        return 0;
-    int rc = ag_run_get (house->journal, self->run, &call.run, err);
-    if (!rc)
-        rc = read_cost (effect->estimate_usd, 0, &call.cost, err);
-    if (!rc)
-        rc = ag_value_normalise (effect->args, &args, err);
-    if (!rc) {
-        call.args = ag_buf_str (&args);
-        content_key (call.run, call.tool, call.args, content);
+    struct call call;
+    int rc = prepare (house, self, effect, content, &call, &args, err);
+    if (!rc && !is_forbidden (&call, answer))
         rc = ask (&call, answer, err);
-    }
     ag_buf_fini (&args);
     return rc;
+}
+
+//  What no record was made of, because it was refused; as `ask` would now.
+static bool
+is_refused (const struct call *call, struct ag_buf *answer)
+{
+    if (is_beyond (call, call->model ? AG_USED_MODELS : AG_USED_TOOLS, 1, answer))
+        return true;
+    const char *code = withheld (call);
+    if (code)
+        refuse_withheld (code, answer);
+    return code || is_beyond (call, AG_USED_COST, call->cost ? call->cost : 1, answer);
+}
+
+static int
+from_record (const struct call *call, struct ag_buf *answer, uint64_t *requested,
+             struct ag_err *err)
+{
+    ag_journal_t *journal = call->house->journal;
+    uint8_t place[AG_HASH];
+    char hex[2 * AG_HASH + 1];
+    uint64_t seq;
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    struct ag_str hash = {0};
+    place_key (call->invocation, call->behavior, call->ordinal, place);
+    int rc = ag_effect_get (journal, call->run->number, place, &seq, err);
+    if (rc == 0)
+        return is_refused (call, answer);
+    if (rc > 0 && ag_journal_read (journal, call->run, seq, &hold, &event, err))
+        rc = -1;
+    if (rc > 0) {
+        bool answered = ag_str_eq (event.type, ag_type_name (AG_EV_TOOL_RESPONDED));
+        *requested = answered ? event.cause : seq;
+        ag_hex (call->content, AG_HASH, hex);
+        ag_map_text (event.payload, "args_hash", &hash);
+        if (!ag_str_is (hash, hex))
+            rc = 0;
+        else if (answered)
+            rc = answer_recorded (journal, &event, answer, err) ? -1 : 1;
+        else
+            refuse (answer, "unknown",
+                    "it was asked for and its outcome is not known; an operator decides");
+    }
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+int
+ag_effect_from_record (struct ag_house *house, struct ag_invocation *self,
+                       const struct ag_msg_effect *effect, struct ag_buf *answer,
+                       uint64_t *requested, struct ag_err *err)
+{
+    struct ag_buf args = {0};
+    uint8_t content[AG_HASH];
+    struct call call;
+    *requested = 0;
+    int rc = prepare (house, self, effect, content, &call, &args, err);
+    if (!rc && is_forbidden (&call, answer))
+        rc = 1;
+    else if (!rc)
+        rc = from_record (&call, answer, requested, err);
+    ag_buf_fini (&args);
+    return rc;
+}
+
+int
+ag_effect_next (struct ag_house *house, const struct ag_invocation *self, uint64_t *seq,
+                struct ag_err *err)
+{
+    uint8_t place[AG_HASH];
+    struct ag_str behavior = {0};
+    ag_map_text (ag_buf_str (&self->behavior), "name", &behavior);
+    place_key (self, behavior, self->effects, place);
+    return ag_effect_get (house->journal, self->run, place, seq, err);
 }
 
 int

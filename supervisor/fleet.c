@@ -70,7 +70,7 @@ struct ag_unit *
 ag_fleet_named (struct ag_house *house, struct ag_str name)
 {
     for (struct ag_unit *unit = house->fleet->first; unit; unit = unit->next)
-        if (ag_str_is (name, unit->name))
+        if (!unit->replay && ag_str_is (name, unit->name))
             return unit;
     return NULL;
 }
@@ -103,16 +103,32 @@ ag_unit_set_child (struct ag_fleet *fleet, struct ag_unit *unit, uint64_t child)
 }
 
 static struct ag_unit *
-add (struct ag_house *house, const char *name, uint64_t run, uint32_t host, struct ag_str spec)
+append (struct ag_house *house, const char *name, uint64_t run, uint32_t host, struct ag_str spec)
 {
     struct ag_unit *unit = ag_unit_new (house, name, run, host);
     struct ag_fleet *fleet = house->fleet;
     *fleet->end = unit;
     fleet->end = &unit->next;
+    ag_buf_add_str (&unit->spec, spec);
+    return unit;
+}
+
+static struct ag_unit *
+add (struct ag_house *house, const char *name, uint64_t run, uint32_t host, struct ag_str spec)
+{
+    struct ag_unit *unit = append (house, name, run, host, spec);
     unit->place = place_of (run, host);
     if (run)
-        HASH_ADD (by_place, fleet->by_place, place, sizeof unit->place, unit);
-    ag_buf_add_str (&unit->spec, spec);
+        HASH_ADD (by_place, house->fleet->by_place, place, sizeof unit->place, unit);
+    return unit;
+}
+
+struct ag_unit *
+ag_fleet_hide (struct ag_house *house, const char *name, uint64_t run, uint32_t host,
+               struct ag_str spec)
+{
+    struct ag_unit *unit = append (house, name, run, host, spec);
+    unit->wanted = true;
     return unit;
 }
 
@@ -185,7 +201,8 @@ drop (struct ag_house *house, struct ag_unit *unit)
     if (unit->child) //  asked for in the turn that failed
         ag_nursery_kill (house->nursery, unit->child, 0);
     ag_unit_set_child (house->fleet, unit, 0);
-    HASH_DELETE (by_place, house->fleet->by_place, unit);
+    if (!unit->replay)
+        HASH_DELETE (by_place, house->fleet->by_place, unit);
     ag_session_end (house, &unit->session);
     ag_private_remove (unit);
     ag_unit_free (unit);
@@ -195,8 +212,9 @@ static bool
 is_done_with (struct ag_house *house, const struct ag_unit *unit)
 {
     struct ag_err err;
-    return unit->run && (ag_run_is_gone (house->journal, unit->run) ||
-                         (!unit->child && ag_is_discarded (house->journal, unit->run, &err) > 0));
+    return unit->run && !unit->replay &&
+           (ag_run_is_gone (house->journal, unit->run) ||
+            (!unit->child && ag_is_discarded (house->journal, unit->run, &err) > 0));
 }
 
 void
@@ -219,7 +237,7 @@ ag_fleet_dismiss (struct ag_house *house, const struct ag_run *run)
 {
     char key[AG_UNIT_NAME + 8];
     for (struct ag_unit *unit = house->fleet->first; unit; unit = unit->next) {
-        if (unit->run != run->number)
+        if (unit->run != run->number || unit->replay)
             continue;
         snprintf (key, sizeof key, "wanted/%s", unit->name);
         ag_count_drop (house->journal, house->fleet_run, ag_str (key));
@@ -228,6 +246,18 @@ ag_fleet_dismiss (struct ag_house *house, const struct ag_run *run)
         ag_unit_end (house, unit, AG_END_STOP, DISMISS_MS);
     }
     ag_fleet_forget (house);
+}
+
+void
+ag_fleet_drop (struct ag_house *house, struct ag_unit *unit)
+{
+    struct ag_unit **at = &house->fleet->first;
+    while (*at != unit)
+        at = &(*at)->next;
+    *at = unit->next;
+    if (!*at)
+        house->fleet->end = at;
+    drop (house, unit);
 }
 
 static int
@@ -430,10 +460,15 @@ void
 ag_fleet_due (struct ag_house *house, uint64_t run, uint32_t host)
 {
     struct ag_unit *unit = ag_fleet_unit (house, run, host);
-    if (!unit || unit->due)
-        return;
+    if (unit)
+        ag_unit_is_due (house, unit);
+}
+
+void
+ag_unit_is_due (struct ag_house *house, struct ag_unit *unit)
+{
+    house->fleet->stirred = house->fleet->stirred || !unit->due;
     unit->due = true;
-    house->fleet->stirred = true;
 }
 
 static uint64_t

@@ -43,10 +43,11 @@ struct ag_unit {
     uint64_t place; //  run and host, by which it is found
     enum ag_unit_state state;
     bool wanted, due;
-    bool hears;           //  it is the first host of a root run that hears others
-    uint64_t deaf;        //  links of `hears` that do not deliver, by their places
-    char nonce[AG_NONCE]; //  of the live process; empty: none
-    uint64_t child;       //  id at the nursery; 0: none
+    struct ag_replay *replay; //  hidden: it runs for a replay; NULL: it is the run's own
+    bool hears;               //  it is the first host of a root run that hears others
+    uint64_t deaf;            //  links of `hears` that do not deliver, by their places
+    char nonce[AG_NONCE];     //  of the live process; empty: none
+    uint64_t child;           //  id at the nursery; 0: none
     int32_t pid;
     uint32_t uid, layers;
     int32_t refused[AG_LAYERS];
@@ -97,7 +98,6 @@ void ag_unit_kill (struct ag_house *house, struct ag_unit *unit, const char *for
     __attribute__ ((format (printf, 3, 4)));
 //  Its process is being ended by ag_unit_kill: what it says now is nobody's news.
 bool ag_unit_is_doomed (const struct ag_unit *unit);
-
 //  An operator's wish, kept over restarts of everything.
 int ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct ag_err *err);
 //  Is the process pid the root of a tree, or somewhere in it?

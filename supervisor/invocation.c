@@ -242,18 +242,17 @@ ag_invocation_policy (struct ag_house *house, const struct ag_invocation *self)
                          ag_buf_str (&self->behavior));
 }
 
-//  Everything of one commit, rolled back together.
-static int
-commit (struct ag_house *house, struct ag_run *run, struct ag_invocation *self, struct ag_str ops,
-        struct ag_applied *applied, struct ag_err *err)
+int
+ag_invocation_commit (struct ag_house *house, struct ag_run *run, struct ag_invocation *self,
+                      const struct ag_policy *policy, struct ag_str ops, struct ag_applied *applied,
+                      struct ag_err *err)
 {
-    struct ag_policy policy = ag_invocation_policy (house, self);
     struct ag_author author = {.actor = name_of (self),
                                .frame = ag_buf_str (&self->frame),
                                .cause = self->event,
                                .read_at = self->at,
                                .mint = &self->mint,
-                               .policy = &policy};
+                               .policy = policy};
     struct ag_mark mark = ag_journal_mark (house->journal);
     int rc = append_reads (house, self, err);
     if (!rc && ops.p)
@@ -265,6 +264,18 @@ commit (struct ag_house *house, struct ag_run *run, struct ag_invocation *self, 
     if (rc)
         ag_journal_rollback (house->journal, &mark);
     return rc;
+}
+
+void
+ag_invocation_answer (const struct ag_applied *applied, struct ag_buf *out)
+{
+    struct ag_answer answer = ag_answer_begin (out, "ok", (struct ag_str){0});
+    ag_answer_key (&answer, "ids");
+    if (applied->ids.n)
+        ag_put_value (out, ag_buf_str (&applied->ids));
+    else
+        ag_put_list (out, 0);
+    ag_answer_end (&answer);
 }
 
 static int
@@ -393,16 +404,12 @@ ag_invocation_done (struct ag_house *house, struct ag_invocation *self,
         return rc < 0 ? -1 : again (house, self, answer, err);
     if (done->ops.p)
         rc = ag_value_normalise (done->ops, &ops, err);
+    struct ag_policy policy = ag_invocation_policy (house, self);
     if (!rc)
-        rc = commit (house, run, self, done->ops.p ? ag_buf_str (&ops) : done->ops, &applied, err);
+        rc = ag_invocation_commit (house, run, self, &policy,
+                                   done->ops.p ? ag_buf_str (&ops) : done->ops, &applied, err);
     if (!rc) {
-        struct ag_answer made = ag_answer_begin (answer, "ok", (struct ag_str){0});
-        ag_answer_key (&made, "ids");
-        if (applied.ids.n)
-            ag_put_value (answer, ag_buf_str (&applied.ids));
-        else
-            ag_put_list (answer, 0);
-        ag_answer_end (&made);
+        ag_invocation_answer (&applied, answer);
         ag_queue_close (house, self->run);
     } else if (err->code == AG_E_CONTENTION)
         rc = again (house, self, answer, err);

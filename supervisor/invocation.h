@@ -27,6 +27,14 @@ int ag_invocation_tell (struct ag_house *house, const struct ag_invocation *invo
                         enum ag_type type, uint64_t cause, struct ag_buf *payload, uint64_t *seq,
                         struct ag_err *err);
 
+//  Append what it commits: its reads, the operations (normal; p NULL: none), behavior.completed. On failure
+//  nothing was appended.
+int ag_invocation_commit (struct ag_house *house, struct ag_run *run,
+                          struct ag_invocation *invocation, const struct ag_policy *policy,
+                          struct ag_str ops, struct ag_applied *applied, struct ag_err *err);
+//  ok {ids}
+void ag_invocation_answer (const struct ag_applied *applied, struct ag_buf *answer);
+
 //  What its behaviour may do, by the spec of its run.
 struct ag_policy ag_invocation_policy (struct ag_house *house,
                                        const struct ag_invocation *invocation);

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "supervisor/commands.h"
 #include "supervisor/fleet.h"
+#include "supervisor/replay.h"
 #include "supervisor/import.h"
 #include "supervisor/private.h"
 #include "supervisor/queue.h"
@@ -42,6 +43,7 @@ end_floors (struct ag_house *house)
     ag_turn_end (house);
     if (house->leaving)
         ag_private_end (house);
+    ag_replays_destroy (house);
     ag_queues_destroy (&house->queues);
     ag_workers_destroy (&house->workers);
     ag_fleet_destroy (&house->fleet);

@@ -5,6 +5,7 @@
 #include "supervisor/private.h"
 #include "supervisor/ready.h"
 #include "supervisor/record.h"
+#include "supervisor/replay.h"
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
 
@@ -100,6 +101,10 @@ put_number (struct ag_buf *extra, const char *key, int64_t number)
 static void
 drop_invocation (struct ag_house *house, struct ag_unit *unit)
 {
+    if (unit->replay) {
+        ag_replay_lost (house, unit);
+        return;
+    }
     struct ag_invocation *open = unit->run ? ag_queue_open (house, unit->run) : NULL;
     if (!open || !unit->session || open->session != unit->session)
         return;
@@ -174,6 +179,11 @@ static void
 died (struct ag_house *house, struct ag_unit *unit, bool permanent)
 {
     struct ag_str policy = {0}, restart;
+    if (unit->replay) {
+        ag_replay_lost (house, unit);
+        ag_unit_move (house, unit, AG_WHAT_END);
+        return;
+    }
     if (!ag_map_get (ag_buf_str (&unit->spec), "restart", &restart))
         ag_map_text (restart, "policy", &policy);
     if (ag_str_is (policy, "temporary") ||
@@ -380,6 +390,8 @@ static bool
 may_start (struct ag_house *house, const struct ag_unit *unit)
 {
     struct ag_str name;
+    if (unit->replay) //  it needs nobody
+        return true;
     struct ag_texts after = ag_texts_of (ag_buf_str (&unit->spec), "after");
     while (ag_texts_next (&after, &name)) {
         struct ag_unit *other = ag_fleet_named (house, name);

@@ -6,6 +6,7 @@
 #include "supervisor/fleet.h"
 #include "supervisor/hears.h"
 #include "supervisor/queue.h"
+#include "supervisor/replay.h"
 #include "supervisor/workers.h"
 
 #include <assert.h>
@@ -120,6 +121,7 @@ turn_end (void *context)
     if (has_room (house)) {
         ag_hears_deliver (house);
         ag_queues_pump (house);
+        ag_replays_pump (house);
         ag_fleet_tick (house); //  after the queues, which say whose process is due
     }
     ag_commands_wake (house, true);

@@ -15,4 +15,12 @@ void ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_t
 
 //  The process died by itself: count it, and say when to try again; -1: no more, the limit is reached.
 int64_t ag_unit_delay (struct ag_unit *unit, uint64_t at_most, uint64_t within_ms);
+
+//  There is something for it to do: its process is started if it may.
+void ag_unit_is_due (struct ag_house *house, struct ag_unit *unit);
+//  A unit beside the run's own one, under a name of its own: not found by place or name, wanted at once.
+struct ag_unit *ag_fleet_hide (struct ag_house *house, const char *name, uint64_t run,
+                               uint32_t host, struct ag_str spec);
+//  Forget such a unit, which has no process any more.
+void ag_fleet_drop (struct ag_house *house, struct ag_unit *unit);
 #endif

@@ -22,17 +22,15 @@ has_relation (struct ag_house *house, struct ag_run *run, const struct ag_invoca
     return rc;
 }
 
-//  1 when the behaviour has no pattern, or one that is found; 0, -1.
-static int
-has_pattern (struct ag_house *house, struct ag_run *run, struct ag_invocation *open,
-             const struct ag_event *event, struct ag_err *err)
+int
+ag_wanted_pattern (struct ag_house *house, struct ag_run *run, struct ag_invocation *open,
+                   const struct ag_event *event, struct ag_err *err)
 {
     struct ag_str pattern;
     if (ag_map_text (ag_buf_str (&open->behavior), "pattern", &pattern))
         return 1;
     ag_buf_clear (&open->reads);
     open->read_count = 0;
-    open->at = run->head.tip;
     struct ag_cypher *cypher = ag_xmalloc (sizeof *cypher);
     int rc = ag_cypher_read (cypher, pattern, err);
     if (!rc)
@@ -113,8 +111,9 @@ ag_wanted (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, s
             ag_buf_add_str (&open->frame, event.frame);
         rc = has_relation (house, run, open, err);
     }
+    open->at = run->head.tip;
     if (rc > 0)
-        rc = has_pattern (house, run, open, &event, err);
+        rc = ag_wanted_pattern (house, run, open, &event, err);
     ag_buf_fini (&hold);
     uint64_t events = open->delayed ? 0 : ag_match_delay (ag_buf_str (&open->behavior));
     if (rc < 0 && err->code == AG_E_TOO_LARGE) {

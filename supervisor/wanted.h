@@ -10,4 +10,9 @@
 //  (behavior.scheduled), or it cannot be (behavior.failed). -1.
 int ag_wanted (struct ag_house *house, struct ag_queue *queue, struct ag_run *run,
                struct ag_err *err);
+
+//  Find the pattern of its behaviour as the graph is at `open->at`; what was looked at is what it asked for. 1 when
+//  there is none, or it is found; 0, -1.
+int ag_wanted_pattern (struct ag_house *house, struct ag_run *run, struct ag_invocation *open,
+                       const struct ag_event *event, struct ag_err *err);
 #endif

@@ -6,6 +6,7 @@
 #include "supervisor/effect.h"
 #include "supervisor/fleet.h"
 #include "supervisor/match.h"
+#include "supervisor/replay.h"
 #include "supervisor/spec.h"
 
 #include <stdio.h>
@@ -74,13 +75,43 @@ ag_session_end (struct ag_house *house, struct ag_session **session_p)
     forget (house->workers, session);
 }
 
+//  Who handles what a session says of its invocation: the run's queue, or a replay.
+struct ways {
+    int (*begin) (struct ag_house *, struct ag_invocation *, struct ag_buf *, struct ag_err *);
+    int (*effect) (struct ag_house *, struct ag_invocation *, const struct ag_msg_effect *,
+                   struct ag_buf *, struct ag_err *);
+    int (*done) (struct ag_house *, struct ag_invocation *, const struct ag_msg_done *,
+                 struct ag_buf *, struct ag_err *);
+    int (*fail) (struct ag_house *, struct ag_invocation *, const struct ag_msg_fail *,
+                 struct ag_buf *, struct ag_err *);
+};
+
+static const struct ways *
+ways_of (const struct ag_unit *unit)
+{
+    static const struct ways live = {ag_invocation_begin, ag_effect_ask, ag_invocation_done,
+                                     ag_invocation_fail},
+                             again = {ag_replay_invoke, ag_replay_effect, ag_replay_done,
+                                      ag_replay_fail};
+    return unit->replay ? &again : &live;
+}
+
+static struct ag_invocation *
+open_of (struct ag_session *session)
+{
+    const struct ag_unit *unit = session->unit;
+    struct ag_invocation *open =
+        unit->replay ? ag_replay_open (unit->replay) : ag_queue_open (session->house, unit->run);
+    return open && open->session == session ? open : NULL;
+}
+
 //  The wall clock of an invocation ran out.
 static void
 wall_over (void *context)
 {
     struct ag_session *session = context;
-    struct ag_invocation *open = ag_queue_open (session->house, session->unit->run);
-    if (open && open->session == session)
+    struct ag_invocation *open = open_of (session);
+    if (open)
         open->timer = 0;
     ag_unit_kill (session->house, session->unit, "the wall clock of %llu ms ran out",
                   (unsigned long long)ag_unit_net (session->unit, "wall_ms"));
@@ -91,7 +122,7 @@ ag_session_invoke (struct ag_house *house, struct ag_session *session,
                    struct ag_invocation *invocation, struct ag_err *err)
 {
     struct ag_buf answer = {0};
-    int rc = ag_invocation_begin (house, invocation, &answer, err);
+    int rc = ways_of (session->unit)->begin (house, invocation, &answer, err);
     if (!rc) {
         ag_outbox_put (house->outbox, &session->route, ag_buf_str (&answer));
         invocation->session = session;
@@ -131,7 +162,9 @@ registered (struct request *request, struct ag_str behaviors, struct ag_str tool
         rc = ag_value_normalise (tools, &tool_list, err);
     if (!rc)
         rc = ag_match_check (ag_buf_str (&normal), err);
-    if (!rc)
+    if (!rc && unit->replay)
+        ag_replay_register (unit, ag_buf_str (&normal));
+    else if (!rc)
         rc = ag_queue_register (request->house, unit->run, unit->host, ag_buf_str (&normal),
                                 ag_buf_str (&tool_list), err);
     ag_buf_fini (&normal);
@@ -203,8 +236,9 @@ handle_effect (struct request *request, struct ag_err *err)
 {
     if (request->invocation->pending.open)
         return ag_fail (err, AG_E_BAD_MESSAGE, "effect came while the outcome of another is due");
-    return ag_effect_ask (request->house, request->invocation, &request->msg->effect,
-                          &request->answer, err);
+    return ways_of (request->session->unit)
+        ->effect (request->house, request->invocation, &request->msg->effect, &request->answer,
+                  err);
 }
 
 static int
@@ -235,7 +269,8 @@ handle_done (struct request *request, struct ag_err *err)
     const struct ag_msg_done *done = &request->msg->done;
     if (request->invocation->pending.open)
         return ag_fail (err, AG_E_BAD_MESSAGE, "done came while the outcome of an effect is due");
-    if (ag_invocation_done (request->house, request->invocation, done, &request->answer, err))
+    if (ways_of (request->session->unit)
+            ->done (request->house, request->invocation, done, &request->answer, err))
         return -1;
     return given_back (request, done->next, err);
 }
@@ -244,7 +279,8 @@ static int
 handle_fail (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_fail *fail = &request->msg->fail;
-    if (ag_invocation_fail (request->house, request->invocation, fail, &request->answer, err))
+    if (ways_of (request->session->unit)
+            ->fail (request->house, request->invocation, fail, &request->answer, err))
         return -1;
     return given_back (request, fail->next, err);
 }
@@ -281,8 +317,7 @@ dispatch (struct request *request, struct ag_err *err)
 {
     static const char *const names[] = {"registering", "ready", "waiting", "busy"};
     struct ag_session *session = request->session;
-    struct ag_invocation *open = ag_queue_open (request->house, session->unit->run);
-    request->invocation = open && open->session == session ? open : NULL;
+    request->invocation = open_of (session);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].type == request->msg->type && table[i].states & 1u << session->state &&
             (session->state != AG_SESSION_BUSY || request->invocation))
@@ -305,7 +340,9 @@ end_worker (struct ag_house *house, struct ag_unit *unit, const struct ag_err *w
     ag_put_uint (&payload, unit->host);
     ag_put_lit (&payload, "reason");
     ag_put_lit (&payload, ag_utf8 (ag_str (why->text)) ? why->text : "a message that is not text");
-    if (ag_run_get (house->journal, unit->run, &run, &err) ||
+    if (unit->replay)
+        ag_buf_fini (&payload); //  nothing of it is in the run's log
+    else if (ag_run_get (house->journal, unit->run, &run, &err) ||
         ag_journal_tell (house->journal, run, AG_EV_WORKER_REFUSED, 0, &payload, NULL, &err))
         ag_log_err (AG_ERROR, &err, "a worker's end is not in its log");
     ag_buf_fini (&payload);

@@ -3,7 +3,7 @@
 
 argv: the behaviours to register, as JSON. The event's payload may hold `steps`, a list of lists:
 ["ops", OPERATION...], ["effect", TOOL, ARGS, IDEMPOTENT, FIELDS OF OUTCOME, FIELDS OF EFFECT], ["kill", ATTEMPT...], ["raise", TEXT], ["exit", STATUS],
-["fail", ERROR], ["sleep", SECONDS], ["get", FIELDS], ["send", FIELDS], ["bytes", HEX], ["hello"], ["huge", MIB],
+["call", ...] (an effect without who did it in what it stores), ["fail", ERROR], ["sleep", SECONDS], ["get", FIELDS], ["send", FIELDS], ["bytes", HEX], ["hello"], ["huge", MIB],
 ["give", SIZE...] (an effect whose output is texts of these sizes, or fails with what the house said to that).
 SPDX-License-Identifier: Apache-2.0
 """
@@ -43,6 +43,11 @@ def effect(job, ops, tool, args, idempotent=True, outcome=None, fields=None):
         call = ask("outcome", output={"attempt": job["attempt"]}, **(outcome or {}))
     ops.append({"op": "add_object", "type": "answer", "data": {
         "do": call["do"], "tool": tool, **(call["output"] if "output" in call else {"code": call.get("code")})}})
+
+
+def call(job, ops, tool, args, idempotent=True):
+    effect(job, ops, tool, args, idempotent)
+    del ops[-1]["data"]["do"]  # who did it is not always the same
 
 
 def give(_job, ops, *sizes):
@@ -101,7 +106,7 @@ def get(_job, ops, fields):
     ops.append({"op": "add_object", "type": "seen", "data": {"objects": len(found["objects"])}})
 
 
-STEPS = {"effect": effect, "fail": fail, "raise": throw, "kill": die, "sleep": sleep, "get": get, "give": give,
+STEPS = {"effect": effect, "call": call, "fail": fail, "raise": throw, "kill": die, "sleep": sleep, "get": get, "give": give,
          "ops": lambda job, ops, *more: ops.extend(more),
          "exit": lambda job, ops, status: sys.exit(status),
          "send": lambda job, ops, fields: ask(**fields),

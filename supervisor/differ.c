@@ -1,0 +1,219 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/differ.h"
+
+#include <stdio.h>
+#include <string.h>
+
+//  Where the same invocation done again rightly says something else: when it was, and in which run.
+static const char *const ignored[] = {
+    "payload.object.provenance.timestamp",   "payload.object.provenance.run_id",
+    "payload.relation.provenance.timestamp", "payload.relation.provenance.run_id",
+    "payload.patch.provenance.timestamp",    "payload.patch.provenance.run_id"};
+
+void
+ag_difference_fini (struct ag_difference *self)
+{
+    ag_buf_fini (&self->path);
+    ag_buf_fini (&self->recorded);
+    ag_buf_fini (&self->found);
+}
+
+void
+ag_difference_write (const struct ag_difference *self, struct ag_buf *out)
+{
+    ag_put_map (out, 4);
+    ag_put_lit (out, "event_id");
+    ag_put_evt (out, self->event);
+    ag_put_lit (out, "path");
+    ag_put_text (out, ag_buf_str (&self->path));
+    ag_put_lit (out, "recorded");
+    ag_put_value (out, ag_buf_str (&self->recorded));
+    ag_put_lit (out, "found");
+    ag_put_value (out, ag_buf_str (&self->found));
+}
+
+static void
+keep (struct ag_str value, struct ag_buf *out)
+{
+    ag_buf_clear (out);
+    if (!value.p)
+        ag_put_null (out);
+    else if (value.n > AG_DIFFER_BYTES)
+        ag_put_textf (out, "(%zu bytes)", value.n);
+    else
+        ag_put_value (out, value);
+}
+
+static bool differ (struct ag_buf *path, struct ag_str a, struct ag_str b,
+                    struct ag_difference *out);
+
+static bool
+is_ignored (const struct ag_buf *path)
+{
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        if (ag_str_is (ag_buf_str (path), ignored[i]))
+            return true;
+    return false;
+}
+
+//  The path's end is put back afterwards.
+static bool
+differ_below (struct ag_buf *path, struct ag_str step, struct ag_str a, struct ag_str b,
+              struct ag_difference *out)
+{
+    size_t before = path->n;
+    ag_buf_add_str (path, step);
+    bool found = !is_ignored (path) && differ (path, a, b, out);
+    path->n = before;
+    return found;
+}
+
+static bool
+differ_key (struct ag_buf *path, struct ag_str key, struct ag_str a, struct ag_str b,
+            struct ag_difference *out)
+{
+    struct ag_buf step = {0};
+    ag_buf_text (&step, ".%.*s", AG_STR_ARG (key));
+    bool found = differ_below (path, ag_buf_str (&step), a, b, out);
+    ag_buf_fini (&step);
+    return found;
+}
+
+//  The value of a key, whatever bytes it has; p NULL: the map has no such key.
+static struct ag_str
+value_of (struct ag_str map, struct ag_str key)
+{
+    struct ag_cursor in = ag_cursor (map);
+    struct ag_head head, name;
+    struct ag_str value;
+    if (!ag_next (&in, &head))
+        for (uint32_t i = 0; i < head.count && !ag_next (&in, &name) && !ag_take (&in, &value); i++)
+            if (ag_str_eq (name.s, key))
+                return value;
+    return (struct ag_str){0};
+}
+
+static bool
+differ_maps (struct ag_buf *path, struct ag_str a, struct ag_str b, struct ag_difference *out)
+{
+    struct ag_head head, key;
+    struct ag_str value;
+    struct ag_cursor in = ag_cursor (a);
+    if (ag_next (&in, &head))
+        return false;
+    for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
+        if (differ_key (path, key.s, value, value_of (b, key.s), out))
+            return true;
+    in = ag_cursor (b);
+    if (ag_next (&in, &head))
+        return false;
+    for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
+        if (!value_of (a, key.s).p && differ_key (path, key.s, (struct ag_str){0}, value, out))
+            return true;
+    return false;
+}
+
+static bool
+differ_lists (struct ag_buf *path, struct ag_str a, struct ag_str b, struct ag_difference *out)
+{
+    struct ag_cursor left = ag_cursor (a), right = ag_cursor (b);
+    struct ag_head many, few;
+    if (ag_next (&left, &many) || ag_next (&right, &few))
+        return false;
+    uint32_t count = many.count > few.count ? many.count : few.count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ag_str one = {0}, other = {0};
+        char step[16];
+        if (i < many.count)
+            ag_take (&left, &one);
+        if (i < few.count)
+            ag_take (&right, &other);
+        snprintf (step, sizeof step, "[%u]", i);
+        if (differ_below (path, ag_str (step), one, other, out))
+            return true;
+    }
+    return false;
+}
+
+static bool
+differ (struct ag_buf *path, struct ag_str a, struct ag_str b, struct ag_difference *out)
+{
+    enum ag_kind kind = ag_kind_of (a);
+    bool same_kind = a.p && b.p && kind == ag_kind_of (b);
+    if (same_kind && kind == AG_MAP)
+        return differ_maps (path, a, b, out);
+    if (same_kind && kind == AG_LIST)
+        return differ_lists (path, a, b, out);
+    if (a.p && b.p && ag_value_equal (a, b))
+        return false;
+    ag_buf_clear (&out->path);
+    ag_buf_add_str (&out->path, ag_buf_str (path));
+    keep (a, &out->recorded);
+    keep (b, &out->found);
+    return true;
+}
+
+bool
+ag_differ (uint64_t event, const char *path, struct ag_str recorded, struct ag_str found,
+           struct ag_difference *out)
+{
+    struct ag_buf at = {0};
+    ag_buf_add_str (&at, ag_str (path));
+    bool different = differ (&at, recorded, found, out);
+    ag_buf_fini (&at);
+    if (different)
+        out->event = event;
+    return different;
+}
+
+static bool
+differ_texts (uint64_t event, const char *path, struct ag_str a, struct ag_str b,
+              struct ag_difference *out)
+{
+    struct ag_buf left = {0}, right = {0};
+    if (a.p)
+        ag_put_text (&left, a);
+    if (b.p)
+        ag_put_text (&right, b);
+    bool different =
+        (a.p || b.p) && ag_differ (event, path, ag_buf_str (&left), ag_buf_str (&right), out);
+    ag_buf_fini (&left);
+    ag_buf_fini (&right);
+    return different;
+}
+
+static bool
+differ_event (const struct ag_event *a, const struct ag_event *b, struct ag_difference *out)
+{
+    struct ag_buf left = {0}, right = {0};
+    bool different = differ_texts (a->seq, "type", a->type, b->type, out) ||
+                     differ_texts (a->seq, "actor", a->actor, b->actor, out) ||
+                     differ_texts (a->seq, "frame", a->frame, b->frame, out);
+    ag_put_evt (&left, a->cause);
+    ag_put_evt (&right, b->cause);
+    different = different ||
+                ag_differ (a->seq, "cause", ag_buf_str (&left), ag_buf_str (&right), out) ||
+                ag_differ (a->seq, "payload", a->payload, b->payload, out);
+    ag_buf_fini (&left);
+    ag_buf_fini (&right);
+    return different;
+}
+
+int
+ag_differ_events (ag_journal_t *journal, const struct ag_run *recorded, const struct ag_run *found,
+                  uint64_t first, uint64_t last, struct ag_difference *out, struct ag_err *err)
+{
+    struct ag_buf left = {0}, right = {0};
+    int rc = 0;
+    for (uint64_t seq = first; !rc && seq <= last; seq++) {
+        struct ag_event a, b = {0};
+        rc = ag_journal_read (journal, recorded, seq, &left, &a, err);
+        if (!rc && seq <= found->head.tip)
+            rc = ag_journal_read (journal, found, seq, &right, &b, err);
+        if (!rc)
+            rc = differ_event (&a, &b, out);
+    }
+    ag_buf_fini (&left);
+    ag_buf_fini (&right);
+    return rc;
+}

@@ -1,0 +1,425 @@
+//  Recorded invocations, done again and held against the log; and how the log is read for them.
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/judge.h"
+#include "supervisor/core_state_test.h"
+#include "supervisor/cursor.h"
+#include "supervisor/effect.h"
+#include "supervisor/fleet.h"
+#include "supervisor/invocation.h"
+
+struct fixture {
+    struct core *core;
+    struct ag_house house;
+    uint64_t run;
+    struct ag_trace trace;
+    struct ag_difference difference;
+    uint64_t compared;
+};
+
+static void
+init (struct fixture *self, void **state)
+{
+    *self = (struct fixture){.core = *state};
+    self->house.journal = self->core->journal;
+    self->house.fleet = ag_fleet_new (&self->house);
+    self->house.queues = ag_queues_new (&self->house);
+    self->run = core_root (self->core, "root");
+}
+
+static void
+fini (struct fixture *self)
+{
+    ag_trace_fini (&self->trace);
+    ag_difference_fini (&self->difference);
+    ag_queues_destroy (&self->house.queues);
+    ag_fleet_destroy (&self->house.fleet);
+}
+
+static void
+end (struct ag_invocation *by)
+{
+    ag_buf_fini (&by->behavior);
+    ag_buf_fini (&by->frame);
+    ag_buf_fini (&by->reads);
+    ag_buf_fini (&by->pending.tool);
+    ag_buf_fini (&by->pending.args);
+}
+
+//  `work` begins for the run's newest event that is none of the house, as a queue would have it.
+static struct ag_invocation
+begin (struct fixture *self, uint64_t event, uint32_t attempt)
+{
+    struct ag_run *run = core_run (self->core, self->run);
+    struct ag_queue queue = {.is_open = true};
+    struct ag_buf answer = {0};
+    queue.open = (struct ag_invocation){.run = self->run,
+                                        .event = event,
+                                        .attempt = attempt,
+                                        .mint = {.object = run->head.minted[AG_MINTED_OBJECT],
+                                                 .relation = run->head.minted[AG_MINTED_RELATION],
+                                                 .mine = true}};
+    ag_put_map (&queue.open.behavior, 1);
+    ag_put_lit (&queue.open.behavior, "name");
+    ag_put_lit (&queue.open.behavior, "work");
+    must (self->core, ag_invocation_begin (&self->house, &queue.open, &answer, &self->core->err));
+    ag_queue_save (self->core->journal, run, &queue);
+    ag_buf_fini (&answer);
+    return queue.open;
+}
+
+static void
+done (struct fixture *self, struct ag_invocation *by, const char *ops)
+{
+    struct ag_buf list = value_of (self->core, ops), answer = {0};
+    struct ag_msg_done msg = {.ops = ag_buf_str (&list)};
+    must (self->core, ag_invocation_done (&self->house, by, &msg, &answer, &self->core->err));
+    ag_buf_fini (&list);
+    ag_buf_fini (&answer);
+    end (by);
+}
+
+static void
+give_up (struct fixture *self, struct ag_invocation *by, const char *error)
+{
+    struct ag_buf map = value_of (self->core, error), answer = {0};
+    struct ag_msg_fail msg = {.error = ag_buf_str (&map)};
+    must (self->core, ag_invocation_fail (&self->house, by, &msg, &answer, &self->core->err));
+    ag_buf_fini (&map);
+    ag_buf_fini (&answer);
+    end (by);
+}
+
+static void
+effect (struct fixture *self, struct ag_invocation *by, const char *args, const char *output)
+{
+    struct ag_buf given = value_of (self->core, args), came = value_of (self->core, output),
+                  answer = {0};
+    struct ag_msg_effect ask = {
+        .tool = AG_LIT ("look"), .args = ag_buf_str (&given), .idempotent = true};
+    struct ag_msg_outcome outcome = {.output = ag_buf_str (&came)};
+    must (self->core, ag_effect_ask (&self->house, by, &ask, &answer, &self->core->err));
+    must (self->core, ag_effect_outcome (&self->house, by, &outcome, &answer, &self->core->err));
+    ag_buf_fini (&given);
+    ag_buf_fini (&came);
+    ag_buf_fini (&answer);
+}
+
+static void
+tell (struct fixture *self, const char *ops)
+{
+    core_apply (self->core, self->run, ops);
+}
+
+//  The next traced invocation, to be done again.
+static struct ag_invocation
+again (struct fixture *self)
+{
+    struct ag_run *run = core_run (self->core, self->run);
+    struct ag_traced *item = &self->trace.item;
+    self->trace.until = run->head.tip;
+    int rc = ag_trace_next (self->core->journal, run, &self->trace, &self->core->err);
+    assert_int_equal (rc, 1);
+    struct ag_invocation made = {.run = self->run,
+                                 .event = item->event,
+                                 .started = item->started,
+                                 .at = item->started,
+                                 .attempt = item->attempt};
+    must (self->core, ag_trace_mint (self->core->journal, run, item, &made.mint, &self->core->err));
+    ag_put_map (&made.behavior, 1);
+    ag_put_lit (&made.behavior, "name");
+    ag_put_text (&made.behavior, ag_buf_str (&item->name));
+    return made;
+}
+
+static struct ag_judged
+judged (struct fixture *self, struct ag_invocation *open)
+{
+    return (struct ag_judged){&self->house, open, &self->trace.item, &self->difference,
+                              &self->compared};
+}
+
+//  "same", or "evt_… PATH: RECORDED, FOUND". Nothing of it is stored.
+static const char *
+verdict (struct fixture *self, int rc)
+{
+    static char text[400];
+    char recorded[120], event[AG_EVT_TEXT];
+    if (rc < 0)
+        fail_msg ("%s", self->core->err.text);
+    if (rc == 0)
+        return "same";
+    ag_evt_text (self->difference.event, event);
+    snprintf (recorded, sizeof recorded, "%s",
+              json_of (self->core, ag_buf_str (&self->difference.recorded)));
+    snprintf (text, sizeof text, "%s %.*s: %s, %s", event,
+              AG_STR_ARG (ag_buf_str (&self->difference.path)), recorded,
+              json_of (self->core, ag_buf_str (&self->difference.found)));
+    return text;
+}
+
+static const char *
+judge_done (struct fixture *self, struct ag_invocation *open, const char *ops)
+{
+    struct ag_buf list = value_of (self->core, ops), answer = {0};
+    struct ag_msg_done msg = {.ops = ag_buf_str (&list)};
+    struct ag_judged one = judged (self, open);
+    uint64_t tip = core_tip (self->core, self->run),
+             stream = ag_journal_stream (self->core->journal);
+    size_t batch = ag_batch_bytes (ag_journal_batch (self->core->journal));
+    int rc = ag_judge_done (&one, &msg, &answer, &self->core->err);
+    assert_int_equal (core_tip (self->core, self->run), tip);
+    assert_int_equal (ag_journal_stream (self->core->journal), stream);
+    assert_int_equal (ag_batch_bytes (ag_journal_batch (self->core->journal)), batch);
+    ag_buf_fini (&list);
+    ag_buf_fini (&answer);
+    end (open);
+    return verdict (self, rc);
+}
+
+static const char *
+judge_fail (struct fixture *self, struct ag_invocation *open, const char *error)
+{
+    struct ag_buf map = value_of (self->core, error), answer = {0};
+    struct ag_msg_fail msg = {.error = ag_buf_str (&map)};
+    struct ag_judged one = judged (self, open);
+    int rc = ag_judge_fail (&one, &msg, &answer, &self->core->err);
+    ag_buf_fini (&map);
+    ag_buf_fini (&answer);
+    end (open);
+    return verdict (self, rc);
+}
+
+static const char *
+judge_effect (struct fixture *self, struct ag_invocation *open, const char *tool, const char *args)
+{
+    struct ag_buf given = value_of (self->core, args), answer = {0};
+    struct ag_msg_effect msg = {
+        .tool = ag_str (tool), .args = ag_buf_str (&given), .idempotent = true};
+    struct ag_judged one = judged (self, open);
+    int rc = ag_judge_effect (&one, &msg, &answer, &self->core->err);
+    ag_buf_fini (&given);
+    ag_buf_fini (&answer);
+    return verdict (self, rc);
+}
+
+#define EVENT "[{'op':'emit','type':'on.work','payload':{}}]"
+#define TASK  "{'op':'add_object','type':'task','data':{'n':1,'of':{'list':[1,2]}},'as':'t'},"
+#define OPS   "[" TASK "{'op':'add_relation','source':'@t','target':'@t','type':'self'}]"
+
+//  Events 1 to 5: the trigger, started, two made things, completed.
+static void
+record_one (struct fixture *self)
+{
+    tell (self, EVENT);
+    struct ag_invocation by = begin (self, 1, 1);
+    done (self, &by, OPS);
+}
+
+static void
+an_invocation_that_does_the_same_is_as_recorded_and_nothing_of_it_is_stored (void **state)
+{
+    struct fixture self;
+    init (&self, state);
+    record_one (&self);
+    self.core->time_us += 60000000; //  what it says of its time is another
+    struct ag_invocation open = again (&self);
+    assert_string_equal (judge_done (&self, &open, OPS), "same");
+    assert_int_equal (self.compared, 3);
+    fini (&self);
+}
+
+static void
+the_first_difference_is_named_by_its_event_and_its_path (void **state)
+{
+    static const struct {
+        const char *ops, *says;
+    } rows[] = {
+        {"[" TASK "{'op':'add_relation','source':'@t','target':'@t','type':'other'}]",
+         "evt_004 payload.relation.type: 'self', 'other'"},
+        {"[{'op':'add_object','type':'task','data':{'n':2,'of':{'list':[1,2]}}}]",
+         "evt_003 payload.object.data.n: 1, 2"},
+        {"[{'op':'add_object','type':'task','data':{'n':1,'of':{'list':[1,2,3]}}}]",
+         "evt_003 payload.object.data.of.list[2]: null, 3"},
+        {"[{'op':'add_object','type':'task','data':{'n':1}}]",
+         "evt_003 payload.object.data.of: {'list':[1,2]}, null"},
+        {"[{'op':'add_object','type':'task','data':{'n':1,'of':{'list':[1,2],'more':true}}}]",
+         "evt_003 payload.object.data.of.more: null, true"},
+        {"[" TASK "{'op':'emit','type':'x','payload':{}}]",
+         "evt_004 type: 'relation.created', 'x'"},
+        {"[]", "evt_003 type: 'object.created', 'behavior.completed'"},
+        {"[" TASK "{'op':'add_relation','source':'@t','target':'@t','type':'self'},"
+         "{'op':'emit','type':'x','payload':{}}]",
+         "evt_005 type: 'behavior.completed', 'x'"},
+        {"[{'op':'remove_object','id':'nothing'}]",
+         "evt_005 type: 'behavior.completed', 'behavior.failed: operation 1 (remove_object): there "
+         "is no object `nothing`'"},
+    };
+    struct fixture self;
+    init (&self, state);
+    record_one (&self);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        self.trace = (struct ag_trace){0};
+        struct ag_invocation open = again (&self);
+        assert_string_equal (judge_done (&self, &open, rows[i].ops), rows[i].says);
+        ag_trace_fini (&self.trace);
+        self.trace = (struct ag_trace){0};
+    }
+    fini (&self);
+}
+
+static void
+what_came_from_outside_in_between_does_not_matter (void **state)
+{
+    struct fixture self;
+    init (&self, state);
+    tell (&self, EVENT);
+    struct ag_invocation by = begin (&self, 1, 1);
+    tell (&self, "[{'op':'add_object','id':'mine','type':'note','data':{}}]");
+    effect (&self, &by, "{'n':1}", "'one'");
+    tell (&self, "[{'op':'remove_object','id':'mine'}]");
+    done (&self, &by, "[" TASK "{'op':'add_object','type':'task','data':{}}]");
+    tell (&self, "[{'op':'add_object','type':'task','data':{}}]");
+    struct ag_invocation open = again (&self);
+    assert_int_equal (self.trace.item.first, core_tip (self.core, self.run) - 3);
+    assert_string_equal (judge_effect (&self, &open, "look", "{'n':1}"), "same");
+    assert_string_equal (
+        judge_done (&self, &open, "[" TASK "{'op':'add_object','type':'task','data':{}}]"), "same");
+    fini (&self);
+}
+
+static void
+only_the_attempt_that_ended_counts_and_what_ended_by_itself_is_left_out (void **state)
+{
+    struct fixture self;
+    init (&self, state);
+    struct ag_err err;
+    tell (&self, EVENT);
+    struct ag_invocation first = begin (&self, 1, 1);
+    effect (&self, &first, "{'n':1}", "'one'");
+    effect (&self, &first, "{'n':2}", "'two'");
+    end (&first);
+    struct ag_invocation second = begin (&self, 1, 2);
+    done (&self, &second, OPS);
+    tell (&self, EVENT);
+    struct ag_invocation third = begin (&self, core_tip (self.core, self.run), 1);
+    struct ag_death death = {.why = "signal 9", .attempts = 1};
+    must (self.core, ag_invocation_died (&self.house, &third, &death, &err));
+    end (&third);
+    struct ag_invocation open = again (&self);
+    assert_int_equal (open.attempt, 2);
+    assert_string_equal (judge_effect (&self, &open, "look", "{'n':1}"), "same");
+    assert_string_equal (judge_done (&self, &open, OPS),
+                         "same"); //  the second effect was an earlier attempt's
+    open = again (&self);
+    assert_true (self.trace.item.outside);
+    end (&open);
+    fini (&self);
+}
+
+static void
+another_effect_one_more_and_one_less_are_told (void **state)
+{
+    static const struct {
+        const char *tool, *args, *says;
+    } rows[] = {
+        {"look", "{'n':1,'at':{'k':'a'}}", "same"},
+        {"look", "{'n':1,'at':{'k':'b'}}", "evt_003 payload.args.at.k: 'a', 'b'"},
+        {"touch", "{'n':1,'at':{'k':'a'}}", "evt_003 payload.tool: 'look', 'touch'"},
+    };
+    struct fixture self;
+    init (&self, state);
+    tell (&self, EVENT);
+    struct ag_invocation by = begin (&self, 1, 1);
+    effect (&self, &by, "{'n':1,'at':{'k':'a'}}", "'one'");
+    done (&self, &by, OPS);
+    struct ag_invocation open = again (&self);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        open.effects = 0;
+        assert_string_equal (judge_effect (&self, &open, rows[i].tool, rows[i].args), rows[i].says);
+    }
+    assert_string_equal (judge_effect (&self, &open, "look", "{'n':2}"),
+                         "evt_007 effects[1]: null, {'tool':'look','args':{'n':2}}");
+    open.effects = 0;
+    assert_non_null (
+        strstr (judge_done (&self, &open, OPS), "evt_004 payload: {'behavior':'work'"));
+    fini (&self);
+}
+
+static void
+a_failure_of_its_own_fails_again_with_the_same_words (void **state)
+{
+    static const struct {
+        const char *error, *says;
+    } rows[] = {
+        {"{'type':'E','message':'no','traceback':'elsewhere'}", "same"},
+        {"{'type':'E','message':'yes'}", "evt_003 payload.message: 'no', 'yes'"},
+        {"{'type':'F','message':'no'}", "evt_003 payload.exception_type: 'E', 'F'"},
+    };
+    struct fixture self;
+    init (&self, state);
+    tell (&self, EVENT);
+    struct ag_invocation by = begin (&self, 1, 1);
+    give_up (&self, &by, "{'type':'E','message':'no','traceback':'here'}");
+    tell (&self, EVENT);
+    by = begin (&self, core_tip (self.core, self.run), 1);
+    done (&self, &by, "[{'op':'remove_object','id':'nothing'}]");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        self.trace = (struct ag_trace){0};
+        struct ag_invocation open = again (&self);
+        assert_string_equal (judge_fail (&self, &open, rows[i].error), rows[i].says);
+        if (i < 2)
+            ag_trace_fini (&self.trace);
+    }
+    struct ag_invocation open = again (&self);
+    assert_string_equal (judge_done (&self, &open, "[{'op':'remove_object','id':'nothing'}]"),
+                         "same");
+    fini (&self);
+}
+
+static void
+what_was_refused_and_is_accepted_now_is_a_difference (void **state)
+{
+    struct fixture self;
+    init (&self, state);
+    tell (&self, EVENT);
+    struct ag_invocation by = begin (&self, 1, 1);
+    done (&self, &by, "[{'op':'remove_object','id':'nothing'}]");
+    struct ag_invocation open = again (&self);
+    assert_string_equal (judge_done (&self, &open, OPS),
+                         "evt_003 type: 'behavior.failed', 'behavior.completed'");
+    fini (&self);
+}
+
+static void
+a_removal_with_what_it_takes_along_is_one_commit (void **state)
+{
+    struct fixture self;
+    init (&self, state);
+    record_one (&self);
+    tell (&self, EVENT);
+    struct ag_invocation by = begin (&self, core_tip (self.core, self.run), 1);
+    done (&self, &by, "[{'op':'remove_object','id':'task#1'}]");
+    struct ag_invocation open = again (&self);
+    assert_string_equal (judge_done (&self, &open, OPS), "same");
+    open = again (&self);
+    assert_int_equal (self.trace.item.end - self.trace.item.first, 2);
+    assert_string_equal (judge_done (&self, &open, "[{'op':'remove_object','id':'task#1'}]"),
+                         "same");
+    fini (&self);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        core_test (an_invocation_that_does_the_same_is_as_recorded_and_nothing_of_it_is_stored),
+        core_test (the_first_difference_is_named_by_its_event_and_its_path),
+        core_test (what_came_from_outside_in_between_does_not_matter),
+        core_test (only_the_attempt_that_ended_counts_and_what_ended_by_itself_is_left_out),
+        core_test (another_effect_one_more_and_one_less_are_told),
+        core_test (a_failure_of_its_own_fails_again_with_the_same_words),
+        core_test (what_was_refused_and_is_accepted_now_is_a_difference),
+        core_test (a_removal_with_what_it_takes_along_is_one_commit),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
