@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPLAYS_MAX = 4, TICKET = 64, UNASKED_MS = 5000 };
+enum { REPLAYS_MAX = 4, TICKET = 64, UNASKED_MS = 5000, LAST_WORDS = 160 };
 
 struct ag_replay {
     uint64_t run;
@@ -508,10 +508,23 @@ differ_death (struct ag_replay *self, const char *why)
     ag_buf_fini (&found);
 }
 
+//  The end of a text, whole letters.
+static struct ag_str
+last_of (struct ag_str text, size_t most)
+{
+    while (text.n && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == ' '))
+        text.n--;
+    struct ag_str last = text;
+    while (last.n > most || (last.n && (*last.p & 0xC0) == 0x80))
+        last = (struct ag_str){last.p + 1, last.n - 1};
+    return last;
+}
+
 void
 ag_replay_lost (struct ag_house *house, struct ag_unit *unit)
 {
     struct ag_replay *self = unit->replay;
+    struct ag_buf tail = {0};
     struct ag_err err;
     bool busy = self->is_open && unit->session && self->open.session == unit->session;
     if (busy)
@@ -522,8 +535,11 @@ ag_replay_lost (struct ag_house *house, struct ag_unit *unit)
         differ_death (self, unit->reason);
         finish (house, self);
     } else {
-        ag_fail (&err, AG_E_FAILED, "%s ended before it had anything to do: %s", unit->name,
-                 unit->reason);
+        ag_output_tail (unit->output, &tail);
+        struct ag_str last = last_of (ag_buf_str (&tail), LAST_WORDS);
+        ag_fail (&err, AG_E_FAILED, "%s ended with nothing in hand: %s; its last words: %.*s",
+                 unit->name, unit->reason, AG_STR_ARG (last));
         break_off (house, self, &err);
     }
+    ag_buf_fini (&tail);
 }

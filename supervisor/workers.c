@@ -340,10 +340,9 @@ end_worker (struct ag_house *house, struct ag_unit *unit, const struct ag_err *w
     ag_put_uint (&payload, unit->host);
     ag_put_lit (&payload, "reason");
     ag_put_lit (&payload, ag_utf8 (ag_str (why->text)) ? why->text : "a message that is not text");
-    if (unit->replay)
-        ag_buf_fini (&payload); //  nothing of it is in the run's log
-    else if (ag_run_get (house->journal, unit->run, &run, &err) ||
-        ag_journal_tell (house->journal, run, AG_EV_WORKER_REFUSED, 0, &payload, NULL, &err))
+    if (!unit->replay && //  nothing of that is in the run's log
+        (ag_run_get (house->journal, unit->run, &run, &err) ||
+         ag_journal_tell (house->journal, run, AG_EV_WORKER_REFUSED, 0, &payload, NULL, &err)))
         ag_log_err (AG_ERROR, &err, "a worker's end is not in its log");
     ag_buf_fini (&payload);
     ag_unit_kill (house, unit, "%s", why->text);

@@ -133,10 +133,10 @@ class Replays(unittest.TestCase):
         divergence = self.replay("actor", expect=5)["divergence"]
         self.assertEqual((divergence["path"], divergence["recorded"]), ("type", "behavior.completed"))
         self.assertIn("signal 9", divergence["found"])
-        self.change_actor("import json", "raise SystemExit(3)\nimport json")
+        self.change_actor("import json", "raise SystemExit('these are my last words')\nimport json")
         done = self.house.cli("replay", "actor", "--strict", check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("exit status 3", done.stderr)
+        self.assertIn("exit status 1; its last words: these are my last words", done.stderr)
 
     def test_p_35_to_37_a_promoted_log_is_as_recorded_until_its_behaviour_changes(self):
         self.house.idle("planner")
@@ -193,6 +193,26 @@ class Replays(unittest.TestCase):
         asked.send_signal(signal.SIGINT)
         asked.wait(20)
         until("its end", lambda: self.count("agent.started") == self.count("agent.stopped"))
+
+    def test_a_supervisor_that_dies_over_a_replay_leaves_nothing_and_the_next_one_does_it_again(self):
+        self.work("actor", ["sleep", 0.1], ["ops", TASK])
+        self.change_actor("time.sleep(seconds)", "time.sleep(3)")
+        before = self.house.log_of("actor")
+        with subprocess.Popen([f"{BIN}/agsup", "--home", self.house.home, "replay", "actor", "--strict"],
+                              stdout=subprocess.PIPE, text=True) as asked:
+            until("its process", lambda: self.count("agent.ready"))
+            pid = [e["payload"]["pid"] for e in self.house.log_of("fleet", "agent.started")
+                   if e["payload"]["name"] == "actor.replay"][0]
+            self.house.kill("supervisor")
+            until("the end of its process", lambda: not is_alive(pid))
+            self.assertIn("as recorded: 1 invocations", asked.communicate(timeout=60)[0])
+        self.assertEqual(self.house.log_of("actor"), before)
+
+    def test_a_worker_that_breaks_the_protocol_in_a_replay_is_not_in_the_runs_log(self):
+        self.work("actor", ["sleep", 0.1])
+        self.change_actor("time.sleep(seconds)", "ask('next')")
+        divergence = self.replay("actor", expect=5)["divergence"]
+        self.assertIn("next came out of turn", divergence["found"])
 
     def count(self, kind):
         return sum(e["payload"].get("name") == "actor.replay" for e in self.house.log_of("fleet", kind))
