@@ -36,53 +36,76 @@ wants (const struct link *link, struct ag_str type)
     return false;
 }
 
-//  What a promote's block created or patched, since a worker cannot read another run.
-static void
+//  Where the block of a promote ended: what it brought is told as it was then, whatever became of it since.
+static uint64_t
+end_of_block (const struct ag_event *marker)
+{
+    struct ag_str last;
+    uint64_t at = AG_NOW;
+    if (!ag_map_text (marker->payload, "block_final_event", &last))
+        ag_evt_read (last, &at);
+    return at;
+}
+
+static int
+put_adopted (struct link *link, struct ag_str id, uint64_t at, struct ag_buf *out, uint32_t *count)
+{
+    struct ag_entity entity = {0};
+    int rc =
+        ag_state_get (link->house->journal, link->source, AG_OBJECT, id, at, &entity, link->err);
+    if (rc > 0) {
+        ag_put_map (out, 3);
+        ag_put_lit (out, "id");
+        ag_put_text (out, entity.id);
+        ag_put_lit (out, "type");
+        ag_put_text (out, entity.type);
+        ag_put_lit (out, "data");
+        ag_put_value (out, entity.data);
+        ++*count;
+    }
+    ag_entity_fini (&entity);
+    return rc < 0 ? -1 : 0;
+}
+
+//  What a promote's block created or patched, since a worker cannot read another run. A marker too large for lists
+//  has counts in their place.
+static int
 put_block (struct link *link, const struct ag_event *marker, struct ag_buf *out)
 {
     static const char *const lists[] = {"objects_created", "objects_patched"};
     size_t list = ag_open_list (out), start = out->n;
+    uint64_t at = end_of_block (marker);
     uint32_t count = 0;
-    bool truncated = false;
-    struct ag_entity entity = {0};
+    struct ag_str id;
+    bool truncated = !ag_map_get (marker->payload, "counts", &id);
+    int rc = 0;
     for (int i = 0; i < 2; i++) {
-        struct ag_str id;
         struct ag_texts ids = ag_texts_of (marker->payload, lists[i]);
-        while (ag_texts_next (&ids, &id)) {
+        while (!rc && !truncated && ag_texts_next (&ids, &id)) {
             truncated = out->n - start > OBJECT_BYTES;
-            if (truncated || ag_state_get (link->house->journal, link->source, AG_OBJECT, id,
-                                           AG_NOW, &entity, link->err) <= 0)
-                break;
-            ag_put_map (out, 3);
-            ag_put_lit (out, "id");
-            ag_put_text (out, entity.id);
-            ag_put_lit (out, "type");
-            ag_put_text (out, entity.type);
-            ag_put_lit (out, "data");
-            ag_put_value (out, entity.data);
-            count++;
+            rc = truncated ? 0 : put_adopted (link, id, at, out, &count);
         }
     }
     ag_close (out, list, count);
     ag_put_lit (out, "truncated");
     ag_put_bool (out, truncated);
-    ag_entity_fini (&entity);
+    return rc;
 }
 
 //  The payload of the event; of a promote with its block.
-static void
+static int
 put_data (struct link *link, const struct ag_event *event, struct ag_buf *out)
 {
     struct ag_cursor in = ag_cursor (event->payload);
     struct ag_head head;
     if (!ag_str_eq (event->type, ag_type_name (AG_EV_PROMOTE_APPLIED)) || ag_next (&in, &head)) {
         ag_put_value (out, event->payload);
-        return;
+        return 0;
     }
     ag_put_map (out, head.count + 2);
     ag_buf_add (out, in.p, (size_t)(in.end - in.p));
     ag_put_lit (out, "objects");
-    put_block (link, event, out);
+    return put_block (link, event, out);
 }
 
 //  whole: with the event's data; else null in its place, and that it was left out.
@@ -102,11 +125,11 @@ tell_as (struct link *link, const struct ag_event *event, bool whole)
         ag_put_bool (&raw, true);
     }
     ag_put_lit (&raw, "data");
-    if (whole)
-        put_data (link, event, &raw);
-    else
+    int rc = whole ? put_data (link, event, &raw) : 0;
+    if (!whole)
         ag_put_null (&raw);
-    int rc = ag_value_normalise (ag_buf_str (&raw), &payload, link->err);
+    if (!rc)
+        rc = ag_value_normalise (ag_buf_str (&raw), &payload, link->err);
     ag_buf_fini (&raw);
     if (rc)
         ag_buf_fini (&payload);

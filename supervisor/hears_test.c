@@ -1,6 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/hears.h"
-#include "supervisor/core_test.h"
+#include "supervisor/core_graph_test.h"
 #include "supervisor/fleet_inside.h"
 #include "supervisor/queue.h"
 
@@ -36,7 +36,8 @@ ears_init (struct ears *self, struct core *core)
     self->fleet.first = &self->unit;
     self->unit = (struct ag_unit){.name = "hearer", .run = self->hearer->number, .hears = true};
     must (core, ag_json_read (ag_str ("{\"hears\":[{\"from\":\"nobody\",\"on\":\"news\"},"
-                                      "{\"from\":\"source\",\"on\":\"news\"}]}"),
+                                      "{\"from\":\"source\",\"on\":\"news\"},"
+                                      "{\"from\":\"source\",\"on\":\"promote.applied\"}]}"),
                               &self->unit.spec, &core->err));
 }
 
@@ -92,11 +93,43 @@ a_link_that_fails_is_told_once_and_the_others_deliver (void **state)
     ears_fini (&self);
 }
 
+static void
+what_was_adopted_is_told_as_it_was_then_whatever_became_of_it (void **state)
+{
+    struct ears self;
+    struct core *core = *state;
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    struct ag_str objects = {0};
+    ears_init (&self, core);
+    core_apply (core, self.source->number,
+                "[{'op':'add_object','id':'a','type':'t','data':{'n':1}}]");
+    uint64_t fork = core_fork (core, self.source->number);
+    core_apply (core, fork,
+                "[{'op':'add_object','id':'b','type':'t'},{'op':'add_object','id':'c','type':'t'},"
+                "{'op':'patch_object','id':'a','data':{'n':2}}]");
+    ag_plan_t *plan = ag_promote_plan (core->journal, core_run (core, fork), 100, &core->err);
+    assert_non_null (plan);
+    must (core, ag_promote_apply (core->journal, plan, &core->err));
+    ag_plan_destroy (&plan);
+    core_apply (core, self.source->number,
+                "[{'op':'remove_object','id':'b'},{'op':'patch_object','id':'a','data':{'n':3}}]");
+    ag_hears_deliver (&self.house);
+    must (core, ag_journal_read (core->journal, self.hearer, 1, &hold, &event, &core->err));
+    must (core, ag_map_path (event.payload, AG_LIT ("data.objects"), &objects));
+    assert_string_equal (json_of (core, objects),
+                         "[{'id':'b','type':'t','data':{}},{'id':'c','type':'t','data':{}},"
+                         "{'id':'a','type':'t','data':{'n':2}}]");
+    ag_buf_fini (&hold);
+    ears_fini (&self);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests[] = {
         core_test (a_link_that_fails_is_told_once_and_the_others_deliver),
+        core_test (what_was_adopted_is_told_as_it_was_then_whatever_became_of_it),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
