@@ -12,11 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct named {
+    struct ag_shown *shown;
+    uint32_t looked;
+};
+
 static bool
 show_named (void *arg, struct ag_str text)
 {
-    struct ag_shown *shown = arg;
+    struct named *named = arg;
+    struct ag_shown *shown = named->shown;
     struct ag_err unused;
+    if (named->looked++ == AG_INVOKE_TEXTS)
+        return true;
     if (ag_id_check (text, "id", &unused))
         return false;
     int rc = ag_shown_add (shown, AG_OBJECT, text);
@@ -162,7 +170,7 @@ gather (struct ag_shown *shown, const struct ag_sight *sight, const struct ag_ev
     struct ag_str object;
     struct ag_err unused;
     if (!sight->around.p) {
-        ag_match_texts (event->payload, show_named, shown);
+        ag_match_texts (event->payload, show_named, &(struct named){.shown = shown});
         return shown->rc;
     }
     shown->types = sight->types;
