@@ -200,7 +200,8 @@ ag_judge_done (const struct ag_judged *self, const struct ag_msg_done *done, str
 {
     struct ag_buf ops = {0};
     int rc = differ_unasked (self, err);
-    if (rc || done->declined) {
+    bool declined = done->declined && !self->open->denied.n; //  what was refused can only fail
+    if (rc || declined) {
         ag_answer_ok (answer, (struct ag_str){0});
         ++*self->compared;
         return rc || self->item->outcome == AG_EV_BEHAVIOR_DECLINED
