@@ -74,7 +74,8 @@ scan_own (struct scan *self, const struct ag_run *run, uint64_t after, uint64_t 
 {
     if (scan_archived (self, run, &after, until, err))
         return -1;
-    if (!self->more || after == until) //  what was archived has left marks, over which a scan would go
+    if (!self->more ||
+        after == until) //  what was archived has left marks, over which a scan would go
         return 0;
     struct ag_key from, to;
     struct ag_str key, value;
