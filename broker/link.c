@@ -147,6 +147,7 @@ connect_again (void *context)
     self->retry = 0;
     self->socket = ag_net_socket (self->zmq_context, &want);
     zmq_setsockopt (self->socket, ZMQ_RECONNECT_IVL, &once, sizeof once);
+    ag_net_watch (self->socket);
     snprintf (endpoint, sizeof endpoint, "inproc://link-%p", self->socket);
     int rc = zmq_socket_monitor (self->socket, endpoint,
                                  ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |

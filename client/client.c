@@ -2,11 +2,13 @@
 #include "client/client.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 enum { TIMEOUT_MS = 30000, GRACE_MS = 1000, AGAIN_MS = 3000, POLL_MS = 20000 };
 
@@ -47,6 +49,22 @@ set_locale (void)
 {
     if (!setlocale (LC_CTYPE, "") || MB_CUR_MAX == 1)
         setlocale (LC_CTYPE, "C.UTF-8");
+}
+
+char *
+ag_client_program (const char *name)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink ("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    char *slash = strrchr (self, '/');
+    if (slash) {
+        char *beside = ag_xprintf ("%.*s/%s", (int)(slash - self), self, name);
+        if (!access (beside, X_OK))
+            return beside;
+        free (beside);
+    }
+    return ag_xstrdup (name);
 }
 
 int

@@ -41,6 +41,8 @@ int ag_client_run (const struct ag_call *call, struct ag_err *err);
 #undef HANDLER_LATER
 #undef HANDLER_SHARED
 
+//  Another program of ours: beside this one, else its name, for PATH to find. The caller frees it.
+char *ag_client_program (const char *name);
 //  The home that was named or found. AG_E_NO_SUPERVISOR when nothing names one.
 int ag_client_home (struct ag_client *self, struct ag_err *err);
 //  Ask the house, within --timeout. A command that changes something carries --request-id.

@@ -31,23 +31,6 @@ pause_a_moment (void)
     nanosleep (&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
 }
 
-//  agsupd beside this program, else wherever PATH finds one.
-static char *
-find_nursery (void)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink ("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    char *slash = strrchr (self, '/');
-    if (slash) {
-        char *beside = ag_xprintf ("%.*s/agsupd", (int)(slash - self), self);
-        if (!access (beside, X_OK))
-            return beside;
-        free (beside);
-    }
-    return ag_xstrdup ("agsupd");
-}
-
 //  Whose lock it is, if a house stands already.
 static int
 check_is_free (const char *dir, struct ag_err *err)
@@ -224,7 +207,7 @@ ag_cmd_up (struct ag_client *self, const struct ag_args_up *args, struct ag_err 
         return ag_fail (err, AG_E_CONFIG, "no agsup.toml here or upwards; `agsup init` makes one");
     if (check_is_free (self->place.home, err))
         return -1;
-    char *program = find_nursery();
+    char *program = ag_client_program ("agsupd");
     char *argv[] = {program, "--home", self->place.home, "--config", self->place.config, NULL};
     int rc = 0;
     if (args->detach)

@@ -42,6 +42,8 @@ void ag_print_verify (const struct ag_look *look, struct ag_str answer);
 
 //  {run, tip, covers_through, archived_through, discarded, reasons: [{reason, run, event, id?}]}
 void ag_print_kept (const struct ag_look *look, struct ag_str answer);
+//  {ok, from, to, events, events_lost, runs: [{run, label, events, first_lost, reason}], files: [{file, reason}]}
+void ag_print_repair (const struct ag_look *look, struct ag_str report);
 
 //  A value on the rest of a line: text bare, anything else as JSON, cut at `most` bytes.
 void ag_print_value (struct ag_str value, size_t most);

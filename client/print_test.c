@@ -407,6 +407,21 @@ what_keeps_a_run_is_a_line_each (void **state)
                    "pending-approvals  r1  evt_009  approval_001\n");
 }
 
+static void
+a_repair_says_what_is_damaged_and_where_each_run_ends (void **state)
+{
+    (void)state;
+    assert_prints (ag_print_repair,
+                   "{'ok':false,'from':'a','to':'b','events':7,'events_lost':2,'runs':["
+                   "{'run':'r1','label':'fleet','events':3,'first_lost':null,'reason':null},"
+                   "{'run':'r2','label':'','events':4,'first_lost':'evt_005','reason':'it is "
+                   "missing'}],'files':[{'file':'000004.log','reason':'damaged at byte 9'}]}",
+                   "damaged: 000004.log: damaged at byte 9\n"
+                   "ok   r1 fleet: 3 events kept\n"
+                   "LOST r2: 4 events kept, lost from evt_005 on: it is missing\n"
+                   "7 events kept in b, 2 lost\n");
+}
+
 //  Another build may answer with less, with more, or with other kinds.
 static void
 an_answer_that_is_not_as_expected_is_no_accident (void **state)
@@ -415,7 +430,7 @@ an_answer_that_is_not_as_expected_is_no_accident (void **state)
     static print_fn *const all[] = {
         event,           ag_print_why,     ag_print_status, ag_print_tree,   ag_print_plan,
         ag_print_diff,   ag_print_objects, ag_print_thing,  ag_print_states, ag_print_verify,
-        ag_print_checks, ag_print_kept,    ag_print_replay};
+        ag_print_checks, ag_print_kept,    ag_print_replay, ag_print_repair};
     static const char *const answers[] = {
         "{}",
         "[]",
@@ -455,6 +470,7 @@ main (void)
         cmocka_unit_test (states_are_coloured_for_a_person_that_sees_colours),
         cmocka_unit_test (what_keeps_a_run_is_a_line_each),
         cmocka_unit_test (a_bad_run_is_named_with_its_first_bad_event),
+        cmocka_unit_test (a_repair_says_what_is_damaged_and_where_each_run_ends),
         cmocka_unit_test (an_answer_that_is_not_as_expected_is_no_accident),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -48,6 +48,13 @@ ag_net_socket (void *context, const struct ag_net *want)
     return socket;
 }
 
+void
+ag_net_watch (void *socket)
+{
+    set (socket, ZMQ_HEARTBEAT_IVL, AG_NET_BEAT_MS);
+    set (socket, ZMQ_HEARTBEAT_TIMEOUT, AG_NET_SILENCE_MS);
+}
+
 static int
 check_path (const char *path, struct ag_err *err)
 {

@@ -17,7 +17,9 @@ enum {
     AG_NET_FRAMES = 8,            //  in one message
     AG_NET_FRAME_BYTES = 8 << 20, //  libzmq drops a peer that sends a longer one
     AG_NET_LINGER_MS = 1000,      //  for what was sent last before the end
-    AG_NET_HANDSHAKE_MS = 5000    //  from accept to the end of the handshake
+    AG_NET_HANDSHAKE_MS = 5000,   //  from accept to the end of the handshake
+    AG_NET_BEAT_MS = 2000,        //  of a connection that is watched,
+    AG_NET_SILENCE_MS = 6000      //  and the longest that it may answer nothing
 };
 
 //  A context; signals that a loop is to see are blocked before (its threads inherit the mask).
@@ -31,6 +33,9 @@ struct ag_net {
 };
 
 void *ag_net_socket (void *context, const struct ag_net *want);
+//  Before bind or connect: watch every connection and end one that does not answer. libzmq stops writing, for
+//  ever and without a word, where one write failed (ENOBUFS); only the other side can tell.
+void ag_net_watch (void *socket);
 
 //  Bind ipc at path with the given permission bits. Whatever socket lies there is replaced, which is right
 //  only for the holder of the home's lock; anything that is not a socket is refused. Whoever binds unlinks

@@ -74,8 +74,8 @@ ag_nursery_poll (const ag_nursery_t *self)
 }
 
 //  An end that is gone is noticed by the next read, not here.
-static void
-flush (ag_nursery_t *self)
+void
+ag_nursery_flush (ag_nursery_t *self)
 {
     for (; self->first < self->count; self->first++) {
         struct waiting *next = &self->waiting[self->first];
@@ -101,7 +101,7 @@ say (ag_nursery_t *self, const struct ag_spawn_request *request, int image)
         self->waiting = ag_xrealloc (self->waiting, self->room * sizeof *self->waiting);
     }
     self->waiting[self->count++] = (struct waiting){*request, image};
-    flush (self);
+    ag_nursery_flush (self);
 }
 
 int
@@ -157,7 +157,7 @@ ag_nursery_down (ag_nursery_t *self)
 int
 ag_nursery_next (ag_nursery_t *self, struct ag_nursery_event *event, struct ag_err *err)
 {
-    flush (self);
+    ag_nursery_flush (self);
     bool lost;
     int fds[AG_PACKET_FDS];
     int got = ag_packet_receive (self->fd, event, sizeof *event, fds, &lost);

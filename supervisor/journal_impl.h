@@ -77,6 +77,11 @@ void ag_open_shown (ag_journal_t *self, struct ag_run *run);
 //  Forget every open run; nothing is dirty.
 void ag_open_clear (ag_journal_t *self);
 
+//  Take in an event of the log that this one is made again from: 1, or 0 when the run's chain does not lead
+//  to it. The bytes are those of the store, seed included.
+int ag_journal_adopt (ag_journal_t *self, struct ag_run *run, const struct ag_event *event,
+                      struct ag_str bytes);
+
 //  A new run that begins as base says, under a parent or none; puts all its records.
 int ag_run_make (ag_journal_t *self, const struct ag_birth *birth, const struct ag_run *parent,
                  const struct ag_run_head *base, struct ag_run **run, struct ag_err *err);

@@ -166,6 +166,21 @@ ag_journal_append (ag_journal_t *self, struct ag_run *run, const struct ag_draft
 }
 
 int
+ag_journal_adopt (ag_journal_t *self, struct ag_run *run, const struct ag_event *event,
+                  struct ag_str bytes)
+{
+    struct ag_run_head head = run->head;
+    ag_head_add (&head, run->mint, event);
+    if (memcmp (event->seed, head.chain, AG_SEED))
+        return 0;
+    ag_run_touch (self, run);
+    put_checkpoint (self, run);
+    run->head = head;
+    put_event (self, run, event, bytes);
+    return 1;
+}
+
+int
 ag_journal_tell (ag_journal_t *self, struct ag_run *run, enum ag_type type, uint64_t cause,
                  struct ag_buf *payload, uint64_t *seq, struct ag_err *err)
 {

@@ -1,6 +1,8 @@
 /*  agsup-supervisor --home DIR [--config FILE] - keeps the log; started by the nursery, never by hand.
+ *  agsup-supervisor --repair FROM TO - for `agsup repair`: an answer on stdout, ok with the report or an error.
  *  SPDX-License-Identifier: Apache-2.0
  */
+#include "common/answer.h"
 #include "common/daemon.h"
 #include "common/filter.h"
 #include "common/log.h"
@@ -10,10 +12,12 @@
 #include "supervisor/import.h"
 #include "supervisor/private.h"
 #include "supervisor/queue.h"
+#include "supervisor/repair.h"
 #include "supervisor/turn.h"
 #include "supervisor/workers.h"
 
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 
 static int
@@ -110,6 +114,19 @@ run (struct ag_house *house, const char *config, struct ag_err *err)
     return house->broken ? ag_fail (err, AG_E_STORE, "the log could not be written") : 0;
 }
 
+static int
+repair (const char *from, const char *to)
+{
+    struct ag_err err;
+    struct ag_buf report = {0};
+    int rc = ag_repair (from, to, &report, &err);
+    if (rc)
+        ag_answer_error (&report, (struct ag_str){0}, &err);
+    fwrite (report.p, 1, report.n, stdout);
+    ag_buf_fini (&report);
+    return fflush (stdout) || rc ? 1 : 0;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -117,6 +134,8 @@ main (int argc, char **argv)
     struct ag_daemon daemon;
     struct ag_house house = {.daemon = &daemon};
     ag_store_t *store = NULL;
+    if (argc == 4 && !strcmp (argv[1], "--repair"))
+        return repair (argv[2], argv[3]);
     bool told = argc == 3 || (argc == 5 && !strcmp (argv[3], "--config"));
     if (!told || strcmp (argv[1], "--home")) {
         ag_fail (&err, AG_E_USAGE,

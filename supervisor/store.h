@@ -23,6 +23,9 @@ enum ag_table {
     AG_TABLES
 };
 
+//  The form of keys and values, of every floor; raised by whatever changes one that is already written.
+enum { AG_STORE_FORMAT = 2 };
+
 typedef struct ag_store ag_store_t;
 typedef struct ag_scan ag_scan_t;
 
@@ -32,10 +35,14 @@ struct ag_write {
 };
 
 //  Open what dir holds, or make it. The caller holds the lock of the home. A torn last record of a crash
-//  is dropped; a hole in the middle is AG_E_CORRUPT; a store that another process holds is AG_E_RUNNING. An
-//  empty store is made with a random identity.
+//  is dropped; a hole in the middle is AG_E_CORRUPT; a store that another process holds is AG_E_RUNNING, one
+//  in another form AG_E_FORMAT. An empty store is made with a random identity.
 ag_store_t *ag_store_rocks_new (const char *dir, struct ag_err *err);
 ag_store_t *ag_store_memory_new (void);
+//  Open what can be read of a damaged store, for reading only; dir is changed by that, so it is a copy. What is
+//  damaged is an error at its key. why: what RocksDB refused at first, or empty; tables that it could not take
+//  at all lie in dir/lost then.
+ag_store_t *ag_store_rocks_salvage (const char *dir, struct ag_err *why, struct ag_err *err);
 void ag_store_destroy (ag_store_t **self_p);
 
 //  Point read: 1 and the value appended to out, 0 when absent, -1.

@@ -110,8 +110,25 @@ check_bytes (const uint8_t *bytes, size_t size, const char *path, struct ag_err 
     return 0;
 }
 
-int
-ag_store_log_check (const char *path, struct ag_err *err)
+static int
+check_records (const uint8_t *bytes, size_t size, const char *path, struct ag_err *err)
+{
+    size_t end = find_end (bytes, size);
+    for (size_t at = 0; at < end;) {
+        size_t left = left_at (at, size), length = left < HEADER ? 0 : length_of (bytes + at);
+        if (left >= HEADER && !is_whole (bytes + at, length, length))
+            return ag_fail (err, AG_E_CORRUPT,
+                            "%s: the record at byte %zu does not agree with its checksum", path,
+                            at);
+        at += left < HEADER ? left : HEADER + length;
+    }
+    return check_bytes (bytes, size, path, err);
+}
+
+typedef int check_fn (const uint8_t *bytes, size_t size, const char *path, struct ag_err *err);
+
+static int
+check_file (const char *path, check_fn *check, struct ag_err *err)
 {
     struct stat info;
     int rc = -1, fd = open (path, O_RDONLY | O_CLOEXEC);
@@ -125,11 +142,23 @@ ag_store_log_check (const char *path, struct ag_err *err)
         ag_fail (err, AG_E_SYSTEM, "map %s: %s", path, strerror (errno));
         goto out;
     }
-    rc = check_bytes (bytes, size, path, err);
+    rc = check (bytes, size, path, err);
     if (size)
         munmap (bytes, size);
 out:
     if (fd >= 0)
         close (fd);
     return rc;
+}
+
+int
+ag_store_log_check (const char *path, struct ag_err *err)
+{
+    return check_file (path, check_bytes, err);
+}
+
+int
+ag_store_log_check_records (const char *path, struct ag_err *err)
+{
+    return check_file (path, check_records, err);
 }

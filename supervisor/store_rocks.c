@@ -2,14 +2,17 @@
 //  what keeps away from them stands beside the options and in `write_all`.
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/store_impl.h"
+#include "supervisor/store_closed.h"
 #include "supervisor/store_log.h"
 
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <rocksdb/c.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,7 +39,8 @@ static const char *const family[AG_TABLES] = {
 };
 static const bool bloom[AG_TABLES] = {[AG_META] = true, [AG_TIP] = true, [AG_BLOB] = true};
 
-static const struct ag_str identity_key = {"\0identity", 9}, epoch_key = {"\0epoch", 6};
+static const struct ag_str identity_key = {"\0identity", 9}, epoch_key = {"\0epoch", 6},
+                           format_key = {"\0format", 7};
 
 struct rocks {
     struct ag_store base;
@@ -47,6 +51,8 @@ struct rocks {
     rocksdb_writeoptions_t *write;
     rocksdb_t *db; //  NULL: dead until it is opened again
     bool entered;  //  the epoch is on disk
+    bool salvage;  //  it is read and not written,
+    bool past;     //  past its damage
     rocksdb_column_family_handle_t *table[AG_TABLES];
 };
 
@@ -199,16 +205,19 @@ put_all (struct rocks *self, const struct ag_write *writes, size_t count, struct
     return text ? fail_write (self, text, err) : 0;
 }
 
-//  Who this store is and its epoch, on disk before anything of this epoch.
+//  Who this store is, its form and its epoch, on disk before anything of this epoch.
 static int
 enter (struct rocks *self, struct ag_err *err)
 {
-    struct ag_buf epoch = {0};
+    struct ag_buf epoch = {0}, format = {0};
     ag_buf_be64 (&epoch, self->base.epoch);
+    ag_buf_be64 (&format, AG_STORE_FORMAT);
     const struct ag_write own[] = {{AG_META, identity_key, ag_str (self->base.identity)},
+                                   {AG_META, format_key, ag_buf_str (&format)},
                                    {AG_META, epoch_key, ag_buf_str (&epoch)}};
-    int rc = put_all (self, own, 2, err);
+    int rc = put_all (self, own, sizeof own / sizeof *own, err);
     ag_buf_fini (&epoch);
+    ag_buf_fini (&format);
     self->entered = !rc;
     return rc;
 }
@@ -236,6 +245,21 @@ get_own (struct rocks *self, struct ag_str key, size_t n, struct ag_buf *value, 
     return rc < 0 ? -1 : 0;
 }
 
+//  What stands in another form is not read at all: it would look like damage. The first form had no number.
+static int
+check_format (struct rocks *self, struct ag_err *err)
+{
+    struct ag_buf value = {0};
+    int rc = get_own (self, format_key, 8, &value, err);
+    uint64_t format = value.n ? ag_be64 (value.p) : 1;
+    ag_buf_fini (&value);
+    if (rc || format == AG_STORE_FORMAT)
+        return rc;
+    return ag_fail (err, AG_E_FORMAT,
+                    "the store was written in format %" PRIu64 ", this program reads format %d",
+                    format, AG_STORE_FORMAT);
+}
+
 //  Reads who this store is, or decides it, and enters the next epoch; on a disk without room that waits for the
 //  first write.
 static int
@@ -245,26 +269,29 @@ begin (struct rocks *self, struct ag_err *err)
     struct ag_err full;
     size_t n = sizeof self->base.identity - 1;
     int rc = get_own (self, identity_key, n, &value, err);
-    if (!rc && value.n)
+    if (!rc && value.n) {
         memcpy (self->base.identity, value.p, n);
-    else if (!rc)
+        rc = check_format (self, err);
+    } else if (!rc)
         ag_store_make_identity (self->base.identity);
     if (!rc)
         rc = get_own (self, epoch_key, 8, &value, err);
     self->entered = false;
     if (!rc)
         self->base.epoch = (value.n ? ag_be64 (value.p) : 0) + 1;
-    if (!rc && !ag_store_room (&self->base, 0, &full))
+    if (!rc && !self->salvage && !ag_store_room (&self->base, 0, &full))
         rc = enter (self, err);
     ag_buf_fini (&value);
     return rc;
 }
 
+typedef int check_log_fn (const char *path, struct ag_err *err);
+
 static int
-check_log (const struct rocks *self, const char *name, struct ag_err *err)
+check_log (const struct rocks *self, const char *name, check_log_fn *check, struct ag_err *err)
 {
     char *path = ag_xprintf ("%s/%s", self->dir, name);
-    int rc = ag_store_log_check (path, err);
+    int rc = check (path, err);
     free (path);
     return rc;
 }
@@ -279,7 +306,7 @@ ends_in (const char *name, const char *ending)
 //  What RocksDB would take without a word: logs that only seem to end early, and a directory whose file
 //  CURRENT is gone, which looks like a new database, whatever else lies there.
 static int
-check_files (struct rocks *self, struct ag_err *err)
+check_files (struct rocks *self, check_log_fn *check, struct ag_err *err)
 {
     DIR *dir = opendir (self->dir);
     if (!dir)
@@ -290,7 +317,7 @@ check_files (struct rocks *self, struct ag_err *err)
     while (!rc && (file = readdir (dir))) {
         bool log = ends_in (file->d_name, ".log");
         if (log || ag_str_starts (ag_str (file->d_name), "MANIFEST-"))
-            rc = check_log (self, file->d_name, err);
+            rc = check_log (self, file->d_name, check, err);
         current = current || !strcmp (file->d_name, "CURRENT");
         data = data || log || ends_in (file->d_name, ".sst");
     }
@@ -320,18 +347,33 @@ make_dir (const struct rocks *self, struct ag_err *err)
     return rc;
 }
 
+//  After a crash a torn last record is dropped, and a hole before the end refused; a store that was closed has no
+//  torn record either.
+static int
+check_before (struct rocks *self, struct ag_err *err)
+{
+    int closed =
+        check_files (self, ag_store_log_check, err) ? -1 : ag_store_closed_check (self->dir, err);
+    for (int table = 0; table < AG_TABLES; table++)
+        rocksdb_options_set_wal_recovery_mode (
+            self->options[table], closed ? rocksdb_absolute_consistency_recovery
+                                         : rocksdb_tolerate_corrupted_tail_records_recovery);
+    return closed < 0 ? -1 : 0;
+}
+
 static int
 open_db (struct rocks *self, struct ag_err *err)
 {
     char *text = NULL;
-    if (make_dir (self, err) || check_files (self, err))
+    if (make_dir (self, err) || (!self->past && check_before (self, err)))
         return -1;
     self->db = rocksdb_open_column_families (self->options[0], self->dir, AG_TABLES, family,
                                              (const rocksdb_options_t *const *)self->options,
                                              self->table, &text);
     if (text) {
         self->db = NULL;
-        fail (err, text);
+        if (fail (err, text) && err->code == AG_E_CORRUPT)
+            check_files (self, ag_store_log_check_records, err); //  which names the file
         return ag_wrap (err, "open the store in %s", self->dir);
     }
     if (begin (self, err)) {
@@ -364,7 +406,10 @@ static void
 destroy (ag_store_t *store)
 {
     struct rocks *self = (struct rocks *)store;
+    bool whole = self->db && !self->salvage;
     close_db (self);
+    if (whole)
+        ag_store_closed_write (self->dir);
     for (int table = 0; table < AG_TABLES; table++)
         rocksdb_options_destroy (self->options[table]);
     rocksdb_cache_destroy (self->cache);
@@ -409,9 +454,6 @@ make_options (rocksdb_cache_t *cache, bool with_bloom)
     rocksdb_options_t *options = rocksdb_options_create();
     rocksdb_options_set_create_if_missing (options, 1);
     rocksdb_options_set_create_missing_column_families (options, 1);
-    //  A torn last record is dropped, a hole before the end is refused.
-    rocksdb_options_set_wal_recovery_mode (options,
-                                           rocksdb_tolerate_corrupted_tail_records_recovery);
     //  Its own log file on a full disk would abort us.
     rocksdb_options_set_info_log_level (options, LOG_LEVEL_FATAL);
     rocksdb_options_set_keep_log_file_num (options, LOG_FILES);
@@ -443,8 +485,8 @@ with_hints (rocksdb_options_t *options)
     return hinted;
 }
 
-ag_store_t *
-ag_store_rocks_new (const char *dir, struct ag_err *err)
+static struct rocks *
+make_store (const char *dir)
 {
     struct rocks *self = ag_xcalloc (1, sizeof *self);
     ag_store_init (&self->base, &ops);
@@ -456,8 +498,96 @@ ag_store_rocks_new (const char *dir, struct ag_err *err)
     self->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync (self->write, 1);
     rocksdb_writeoptions_set_no_slowdown (self->write, 1);
+    return self;
+}
+
+ag_store_t *
+ag_store_rocks_new (const char *dir, struct ag_err *err)
+{
+    struct rocks *self = make_store (dir);
     ag_store_t *store = &self->base;
     if (open_db (self, err))
+        ag_store_destroy (&store);
+    return store;
+}
+
+/*  Salvage  */
+
+//  One table of each family with one key, closed.
+static int
+make_seeds (struct rocks *self, struct ag_err *err)
+{
+    char *text = NULL;
+    rocksdb_flushoptions_t *now = rocksdb_flushoptions_create();
+    rocksdb_t *db = rocksdb_open_column_families (self->options[0], self->dir, AG_TABLES, family,
+                                                  (const rocksdb_options_t *const *)self->options,
+                                                  self->table, &text);
+    self->db = text ? NULL : db;
+    for (int table = 0; table < AG_TABLES && !text; table++) {
+        rocksdb_put_cf (db, self->write, self->table[table], "\0seed", 5, "", 0, &text);
+        if (!text)
+            rocksdb_flush_cf (db, now, self->table[table], &text);
+    }
+    close_db (self);
+    rocksdb_flushoptions_destroy (now);
+    return text ? fail (err, text) : 0;
+}
+
+//  RocksDB's repair knows a family only by a table of it; without one it drops what the logs hold for it.
+static int
+plant_seeds (const char *dir, struct ag_err *err)
+{
+    char *place = ag_xprintf ("%s/seeds", dir);
+    struct rocks *seeds = make_store (place);
+    int rc = make_dir (seeds, err) || make_seeds (seeds, err) ? -1 : 0;
+    DIR *files = rc ? NULL : opendir (place);
+    for (const struct dirent *file; files && (file = readdir (files));) {
+        char *from = ag_xprintf ("%s/%s", place, file->d_name);
+        char *to = ag_xprintf ("%s/9%s", dir, file->d_name); //  a number that nothing there has
+        if (!rc && ends_in (from, ".sst") && rename (from, to))
+            rc = ag_fail (err, AG_E_SYSTEM, "rename %s to %s: %s", from, to, strerror (errno));
+        free (from);
+        free (to);
+    }
+    if (files)
+        closedir (files);
+    ag_store_t *store = &seeds->base;
+    ag_store_destroy (&store);
+    free (place);
+    return rc;
+}
+
+//  Without the records of the logs that are damaged; else with what RocksDB makes of the files it finds. A list of
+//  files that is damaged is not believed: what it does not name would be removed.
+static int
+open_past (struct rocks *self, const struct ag_err *why, struct ag_err *err)
+{
+    char *text = NULL;
+    self->past = true;
+    for (int table = 0; table < AG_TABLES; table++)
+        rocksdb_options_set_wal_recovery_mode (self->options[table],
+                                               rocksdb_skip_any_corrupted_records_recovery);
+    if (!strstr (why->text, "MANIFEST-") && !open_db (self, err))
+        return 0;
+    if (plant_seeds (self->dir, err))
+        return -1;
+    rocksdb_repair_db (self->options[0], self->dir, &text);
+    return text ? fail (err, text) : open_db (self, err);
+}
+
+ag_store_t *
+ag_store_rocks_salvage (const char *dir, struct ag_err *why, struct ag_err *err)
+{
+    struct rocks *self = make_store (dir);
+    ag_store_t *store = &self->base;
+    self->salvage = true;
+    *why = (struct ag_err){0};
+    int rc = open_db (self, why);
+    if (rc && why->code == AG_E_FORMAT)
+        *err = *why;
+    else if (rc)
+        rc = open_past (self, why, err);
+    if (rc)
         ag_store_destroy (&store);
     return store;
 }

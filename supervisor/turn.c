@@ -140,10 +140,12 @@ beat (void *context)
     ag_commands_beat (house);
 }
 
+//  The turn's end does what is due by time.
 static void
 tick (void *context)
 {
-    (void)context; //  the turn's end does what is due by time
+    struct ag_house *house = context;
+    ag_nursery_flush (house->nursery);
 }
 
 //  Only processes that the nursery made get past the handshake: the broker to its socket, a unit's tree to
@@ -181,6 +183,8 @@ open_socket (struct ag_house *house, const char *path, mode_t mode, const char *
     struct ag_net want = {.type = ZMQ_ROUTER, .hwm_in = HWM, .hwm_out = HWM, .domain = domain};
     struct ag_guard_limits limits = {MEMORY_BYTES, house->daemon->connections / 2};
     *socket = ag_net_socket (house->daemon->context, &want);
+    if (read == read_broker)
+        ag_net_watch (*socket);
     *guard = ag_guard_new (house->daemon->context, house->daemon->loop, *socket, limits);
     if (ag_net_bind (*socket, path, mode, err))
         return -1;

@@ -132,6 +132,15 @@ count_records (struct bench *self)
     return rc < 0 ? -1 : count;
 }
 
+//  As after a crash: nobody closed it.
+static void
+forget_end (struct bench *self)
+{
+    char *path = ag_xprintf ("%s/CLOSED", self->copy);
+    assert_int_equal (unlink (path), 0);
+    free (path);
+}
+
 static void
 a_torn_last_record_is_dropped_and_nothing_else (void **state)
 {
@@ -139,12 +148,45 @@ a_torn_last_record_is_dropped_and_nothing_else (void **state)
     for (off_t cut = 1; cut < LONG; cut += 23) {
         off_t size;
         copy_whole (self);
+        forget_end (self);
         char *log = find_file (self, "*.log", &size);
         assert_true (size > RECORDS * LONG);
         assert_int_equal (truncate (log, size - cut), 0);
         free (log);
         assert_int_equal (count_records (self), RECORDS - 1);
     }
+}
+
+static void
+a_closed_store_has_no_torn_record_and_a_shorter_file_is_refused_by_its_name (void **state)
+{
+    struct bench *self = *state;
+    static const char *const patterns[] = {"*.log", "MANIFEST-*"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        off_t size;
+        copy_whole (self);
+        char *path = find_file (self, patterns[i], &size);
+        assert_int_equal (truncate (path, size - 1), 0);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal (count_records (self), -1);
+            assert_int_equal (self->err.code, AG_E_CORRUPT);
+            assert_non_null (strstr (self->err.text, path));
+        }
+        free (path);
+    }
+}
+
+static void
+a_changed_bit_in_the_last_record_of_a_closed_store_is_refused (void **state)
+{
+    struct bench *self = *state;
+    off_t size;
+    copy_whole (self);
+    char *log = find_file (self, "*.log", &size);
+    flip_bit (log, size - LONG / 2);
+    free (log);
+    assert_int_equal (count_records (self), -1);
+    assert_int_equal (self->err.code, AG_E_CORRUPT);
 }
 
 static void
@@ -223,6 +265,8 @@ main (void)
 #define EACH(test) cmocka_unit_test_setup_teardown (test, open_bench, close_bench)
     const struct CMUnitTest tests[] = {
         EACH (a_torn_last_record_is_dropped_and_nothing_else),
+        EACH (a_closed_store_has_no_torn_record_and_a_shorter_file_is_refused_by_its_name),
+        EACH (a_changed_bit_in_the_last_record_of_a_closed_store_is_refused),
         EACH (a_changed_bit_before_the_last_record_is_refused),
         EACH (a_changed_bit_in_a_table_or_in_what_names_the_tables_never_loses_records_silently),
         EACH (a_missing_table_is_refused),
