@@ -99,13 +99,12 @@ struct ag_nursery_event {
 typedef struct ag_nursery ag_nursery_t;
 
 //  The supervisor's end. Takes fd. Nothing here blocks: what the socket does not take at once waits in
-//  memory and goes out with the next `ag_nursery_next` or `ag_nursery_flush`.
+//  memory until `ag_nursery_next` or `ag_nursery_flush`.
 ag_nursery_t *ag_nursery_new (int fd);
 void ag_nursery_destroy (ag_nursery_t **self_p);
 int ag_nursery_fd (const ag_nursery_t *self);
 void ag_nursery_flush (ag_nursery_t *self);
-//  What to poll the descriptor for: POLLIN, and POLLOUT while something waits.
-short ag_nursery_poll (const ag_nursery_t *self);
+short ag_nursery_poll (const ag_nursery_t *self); //  POLLIN, and POLLOUT while something waits
 //  AG_E_TOO_LARGE when the strings do not fit an image, AG_E_SYSTEM when the memfd cannot be made.
 int ag_nursery_spawn (ag_nursery_t *self, const struct ag_spawn *spawn, struct ag_err *err);
 //  End a tree: SIGTERM to all of it, SIGKILL after grace_ms (0: at once). May be repeated with less.

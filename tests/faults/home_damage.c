@@ -283,7 +283,7 @@ damage_in_any_file_of_a_store_is_refused_found_or_harmless_and_repaired (void **
     static const struct {
         const char *pattern;
         bool log; //  it ends where it ends
-    } files[] = {{"*.sst", false},   {"*.log", false},     {"MANIFEST-*", false},
+    } files[] = {{"*.sst", false},   {"*.log", false},    {"MANIFEST-*", false},
                  {"CURRENT", false}, {"IDENTITY", false}, {"OPTIONS-*", false}};
     struct bench *self = *state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
