@@ -340,7 +340,7 @@ load_cursor (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, s
         struct ag_invocation kept = self->open;
         ag_queue_open_due (run, self);
         self->open.started = kept.started;
-        self->open.attempt = kept.attempt + 1;
+        self->open.attempt = kept.attempt;
         self->open.deaths = kept.deaths;
         self->open.contentions = kept.contentions;
         self->open.mint.object = kept.mint.object;
@@ -459,7 +459,6 @@ ag_queue_open_due (struct ag_run *run, struct ag_queue *self)
                                         .event = due->event,
                                         .host = due->host,
                                         .delayed = due->delayed,
-                                        .attempt = 1,
                                         .mint = {.object = run->head.minted[AG_MINTED_OBJECT],
                                                  .relation = run->head.minted[AG_MINTED_RELATION],
                                                  .mine = true}};

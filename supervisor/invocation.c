@@ -99,7 +99,7 @@ append_started (struct ag_house *house, struct ag_invocation *self, const struct
     else
         ag_put_null (&payload);
     ag_put_lit (&payload, "attempt");
-    ag_put_uint (&payload, self->attempt);
+    ag_put_uint (&payload, self->attempt + 1);
     if (relation) {
         ag_put_lit (&payload, "relation_id");
         ag_put_text (&payload, ag_buf_str (&self->relation));
@@ -131,6 +131,7 @@ ag_invocation_begin (struct ag_house *house, struct ag_invocation *self, struct 
         ag_run_touch (house->journal, run);
         run->head.used[AG_USED_CALLS]++;
         self->at = self->started;
+        self->attempt++;
         self->since_us = ag_queue_clock_us();
         rc = ag_invoke_write (house->journal, run, self, &event, answer, err);
     }

@@ -54,7 +54,7 @@ begin (struct fixture *self, uint64_t event, uint32_t attempt)
     struct ag_buf answer = {0};
     queue.open = (struct ag_invocation){.run = self->run,
                                         .event = event,
-                                        .attempt = attempt,
+                                        .attempt = attempt - 1,
                                         .mint = {.object = run->head.minted[AG_MINTED_OBJECT],
                                                  .relation = run->head.minted[AG_MINTED_RELATION],
                                                  .mine = true}};

@@ -183,7 +183,6 @@ ag_queue_again (struct ag_house *house, uint64_t run)
     count_time (house, queue);
     open->timer = 0;
     open->session = NULL;
-    open->attempt++;
     open->effects = open->read_count = 0;
     open->checked = 0;
     ag_buf_clear (&open->reads);

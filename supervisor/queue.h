@@ -34,7 +34,8 @@ struct ag_pending {
 struct ag_invocation {
     uint64_t run, event, started; //  sequences of the trigger and of behavior.started
     uint64_t at;                  //  what it reads
-    uint32_t host, attempt, deaths, contentions;
+    uint32_t host, deaths, contentions;
+    uint32_t attempt;       //  how often it was handed out
     struct ag_buf behavior; //  its element of the registration
     struct ag_buf relation; //  id, of a relation behaviour
     struct ag_buf frame;    //  id of its frame; empty: none
