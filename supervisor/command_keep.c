@@ -71,8 +71,10 @@ ag_command_snapshot (struct ag_command *command, struct ag_err *err)
     int rc = ag_snapshot_step (journal, run, SNAPSHOT_ENTITIES, &snapshot, &marker, err);
     if (rc > 0)
         answer_unfinished (command, run, &snapshot);
-    if (rc == 0)
+    if (rc == 0) {
+        ag_queues_touch (command->house, run->number); //  it has an event more to look at
         rc = answer_snapshot (command, run, marker, err);
+    }
     ag_snapshot_fini (&snapshot);
     return rc < 0 ? -1 : 0;
 }

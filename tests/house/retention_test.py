@@ -45,6 +45,12 @@ class Keeping(unittest.TestCase):
         verified = self.house.json("verify", run, "--state")
         self.assertTrue(verified["ok"], verified)
 
+    def test_a_fork_that_stands_still_is_idle_after_its_snapshot(self):
+        fork = self.house.ask("fork", point="greeter")["run_id"]
+        while self.house.ask("snapshot", run=fork)["more"]:
+            pass
+        self.house.idle(fork, seconds=10)
+
     def test_an_export_is_the_same_before_and_after_an_archive_whoever_was_killed_meanwhile(self):
         make_long(self.house, "long")
         before = self.house.cli("export", "long").stdout
