@@ -255,6 +255,19 @@ a_discarded_fork_frees_its_label_and_reads_by_its_id (void **state)
     assert_sound (self, first);
 }
 
+static void
+an_unfinished_snapshot_is_no_corruption (void **state)
+{
+    struct core *self = *state;
+    struct ag_snapshot begun = {0};
+    uint64_t run = core_root (self, ""), marker;
+    core_apply (self, run, "[{'op':'add_object','type':'task'}]");
+    int rc = ag_snapshot_step (self->journal, core_run (self, run), 3, &begun, &marker, &self->err);
+    assert_int_equal (rc, 1);
+    ag_snapshot_fini (&begun);
+    assert_sound (self, run);
+}
+
 int
 main (void)
 {
@@ -269,6 +282,7 @@ main (void)
         core_test (k_09_a_parent_with_a_live_fork_is_compacted_and_the_fork_sees_its_cut),
         core_test (k_10_a_proposed_patch_says_why_and_can_be_decided_over_a_compacted_past),
         core_test (k_11_a_fork_of_a_compacted_past_promotes_exactly_its_patch),
+        core_test (an_unfinished_snapshot_is_no_corruption),
         core_test (a_discarded_fork_frees_its_label_and_reads_by_its_id),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -250,9 +250,9 @@ check_whole (ag_journal_t *journal, struct ag_verify *self, const struct ag_run 
     return rc < 0 ? -1 : 0;
 }
 
-//  The events in order; what a snapshot made whole of a run that has one is compared on the way, and counted.
+//  The events in order; what snapshots, finished or not, made whole is compared on the way, and counted.
 static int
-rebuild (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run, bool snapshot,
+rebuild (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run, bool any_whole,
          uint64_t *wholes, struct ag_err *err)
 {
     struct ag_event event;
@@ -261,7 +261,7 @@ rebuild (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run
     for (uint64_t seq = run->cut + 1; !rc && !self->reason[0] && seq <= run->head.tip; seq++)
         rc = ag_journal_read (journal, run, seq, &hold, &event, err) ||
              ag_state_apply (journal, run, &event, err) ||
-             (snapshot && check_whole (journal, self, run, &event, wholes, err));
+             (any_whole && check_whole (journal, self, run, &event, wholes, err));
     ag_buf_fini (&hold);
     return rc ? -1 : 0;
 }
@@ -332,24 +332,19 @@ compare_all (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
 
 /*  What a snapshot left: things made whole, and the hash of the state  */
 
-//  Each was compared, so none is of a version that never was.
 static int
-check_count (ag_journal_t *journal, struct ag_verify *self, uint64_t compared, struct ag_err *err)
+count_wholes (ag_journal_t *journal, struct ag_verify *self, uint64_t *count, struct ag_err *err)
 {
     static const char kinds[] = {'O', 'R'};
-    uint64_t count = 0;
     int rc = 0;
     for (size_t i = 0; i < sizeof kinds && rc >= 0; i++) {
         size_t prefix;
         struct ag_str key, value;
         ag_view_t *view = scan (journal, AG_VERSION, kinds[i], self->run, &prefix);
         while ((rc = ag_view_next (view, &key, &value, err)) > 0)
-            count++;
+            ++*count;
         ag_view_destroy (&view);
     }
-    if (rc >= 0 && count != compared)
-        blame (self, 0, "of %" PRIu64 " things made whole %" PRIu64 " are of no version that was",
-               count, count - compared);
     return rc;
 }
 
@@ -380,14 +375,16 @@ check_state (ag_journal_t *journal, struct ag_verify *self, const struct ag_run 
              const struct ag_retained *retained, struct ag_err *err)
 {
     struct ag_run again = *run;
-    uint64_t wholes = 0;
+    uint64_t wholes = 0, compared = 0;
     again.index = REBUILT;
-    if (rebuild (journal, self, &again, retained->marker, &wholes, err))
+    if (count_wholes (journal, self, &wholes, err) ||
+        rebuild (journal, self, &again, wholes > 0, &compared, err))
         return -1;
     if (!self->reason[0] && compare_all (journal, self, err))
         return -1;
-    if (!self->reason[0] && check_count (journal, self, wholes, err))
-        return -1;
+    if (!self->reason[0] && compared != wholes)
+        blame (self, 0, "of %" PRIu64 " things made whole %" PRIu64 " are of no version that was",
+               wholes, wholes - compared);
     if (self->reason[0] || !retained->marker)
         return 0;
     return check_hash (journal, self, run, retained, err);
