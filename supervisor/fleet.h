@@ -42,7 +42,7 @@ struct ag_unit {
     uint32_t host;
     uint64_t place; //  run and host, by which it is found
     enum ag_unit_state state;
-    bool wanted, due;
+    bool wanted, due, inner;  //  inner: its process, a script host, reaches nobody but the house
     struct ag_replay *replay; //  hidden: it runs for a replay; NULL: it is the run's own
     bool hears;               //  it is the first host of a root run that hears others
     uint64_t deaf;            //  links of `hears` that do not deliver, by their places

@@ -29,7 +29,11 @@ struct ag_house {
     struct ag_replay *replays;    //  replay.h: the first one that runs
     uint64_t fleet_run;           //  the fleet's own run
     struct ag_err
-        lacking;  //  a code: there was no room to begin; without a journal: not even to open it
+        lacking; //  a code: there was no room to begin; without a journal: not even to open it
+    struct {
+        int64_t since_ms; //  the commit is put off since then; 0: it is not
+        uint64_t timer;
+    } put_off;
     bool full;    //  the disk is nearly full: nothing that writes is read
     bool broken;  //  the log could not be written: this process ends, the next one reads it anew
     bool leaving; //  the fleet goes down

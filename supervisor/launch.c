@@ -333,7 +333,7 @@ launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *l
     if (ag_map_get (spec, "hosts", &hosts) || ag_list_nth (hosts, unit->host, &host) ||
         ag_map_text (host, "kind", &kind))
         return ag_fail (err, AG_E_CORRUPT, "%s has no host %u", unit->name, unit->host);
-    bool script = ag_str_is (kind, "script");
+    bool script = unit->inner = ag_str_is (kind, "script");
     launch->spawn.kind = AG_CHILD_WORKER;
     launch->spawn.layers = 1u << AG_LAYER_CGROUP; //  where one can be had, a tree ends at once
     if (script ? script_argv (launch, err) : program_argv (host, launch, err))

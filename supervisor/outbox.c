@@ -16,6 +16,7 @@ struct entry {
 struct ag_outbox {
     struct entry *entries;
     size_t count, room;
+    size_t inner; //  of them: what does not wait for the sync
     struct ag_buf bytes;
 };
 
@@ -55,6 +56,19 @@ ag_outbox_put (ag_outbox_t *self, const struct ag_route *route, struct ag_str bo
     struct entry *entry = add (self, route);
     entry->parts[0] = body.n;
     ag_buf_add_str (&self->bytes, body);
+}
+
+void
+ag_outbox_put_inner (ag_outbox_t *self, const struct ag_route *route, struct ag_str body)
+{
+    ag_outbox_put (self, route, body);
+    self->inner++;
+}
+
+bool
+ag_outbox_is_inner (const ag_outbox_t *self)
+{
+    return self->count && self->inner == self->count;
 }
 
 void
@@ -101,7 +115,7 @@ send_one (const ag_outbox_t *self, const struct entry *entry)
 static void
 clear (ag_outbox_t *self)
 {
-    self->count = 0;
+    self->count = self->inner = 0;
     ag_buf_clear (&self->bytes);
 }
 

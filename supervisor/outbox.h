@@ -1,7 +1,8 @@
 /*  outbox - what this turn will say, held back until its batch is on disk.
  *
  *  Nothing leaves the house before the sync: answers, invocations and publications are put here while the
- *  turn works, in order, and sent after the write. Sending never waits: a worker that cannot take its
+ *  turn works, in order, and sent after the write. What only moves work on inside the house does not wait
+ *  for it; a turn that says nothing else may send before it writes. Sending never waits: a worker that cannot take its
  *  message is reported and ended by the caller, a broker that cannot loses it (clients ask again with the
  *  same request id, monitors read the log).
  *  SPDX-License-Identifier: Apache-2.0
@@ -29,6 +30,10 @@ void ag_outbox_destroy (ag_outbox_t **self_p);
 
 //  Copies route and body.
 void ag_outbox_put (ag_outbox_t *self, const struct ag_route *route, struct ag_str body);
+//  The same for what need not be on disk first: it goes to a worker that reaches nobody but the house.
+void ag_outbox_put_inner (ag_outbox_t *self, const struct ag_route *route, struct ag_str body);
+//  There is something to say, and none of it waits for the sync.
+bool ag_outbox_is_inner (const ag_outbox_t *self);
 //  A publication for the broker's monitors: topic, header, body.
 void ag_outbox_publish (ag_outbox_t *self, const struct ag_route *broker, struct ag_str topic,
                         struct ag_str header, struct ag_str body);

@@ -20,7 +20,10 @@ enum {
     HWM = 10000,
     MESSAGE_BYTES = 20 << 20,
     MEMORY_BYTES = 512 << 20,
-    ROOM_BYTES = 32 << 20 //  beyond the store's reserve: more than a turn writes
+    ROOM_BYTES = 32 << 20,  //  beyond the store's reserve: more than a turn writes
+    PUT_OFF_MS = 2,         //  that work inside the house waits for a sync, together with
+    PUT_OFF_EVENTS = 4096,  //  at most so many events
+    PUT_OFF_BYTES = 4 << 20 //  and bytes
 };
 
 static bool
@@ -113,11 +116,46 @@ written (struct ag_house *house)
     ag_outbox_send (house->outbox, ag_workers_lost, house);
 }
 
+//  The turn's end does what is due by time.
+static void
+tick (void *context)
+{
+    struct ag_house *house = context;
+    ag_nursery_flush (house->nursery);
+}
+
+//  Nobody waits for this turn's sync: it may be the next turns' too, for a moment.
+static bool
+put_off (struct ag_house *house)
+{
+    if (house->full || house->leaving || ag_journal_count (house->journal) >= PUT_OFF_EVENTS ||
+        ag_batch_bytes (ag_journal_batch (house->journal)) >= PUT_OFF_BYTES)
+        return false;
+    int64_t now = ag_now_ms();
+    if (!house->put_off.since_ms) {
+        house->put_off.since_ms = now;
+        house->put_off.timer = ag_loop_timer (house->daemon->loop, PUT_OFF_MS, 0, tick, house);
+    }
+    return now - house->put_off.since_ms < PUT_OFF_MS;
+}
+
+static void
+commit (struct ag_house *house)
+{
+    struct ag_err err;
+    if (house->put_off.since_ms)
+        ag_loop_cancel (house->daemon->loop, house->put_off.timer);
+    house->put_off.since_ms = 0;
+    if (ag_journal_commit (house->journal, &err))
+        failed (house, &err);
+    else
+        written (house);
+}
+
 static void
 turn_end (void *context)
 {
     struct ag_house *house = context;
-    struct ag_err err;
     if (has_room (house)) {
         ag_hears_deliver (house);
         ag_queues_pump (house);
@@ -125,10 +163,11 @@ turn_end (void *context)
         ag_fleet_tick (house); //  after the queues, which say whose process is due
     }
     ag_commands_wake (house, true);
-    if (ag_journal_commit (house->journal, &err))
-        failed (house, &err);
-    else
-        written (house);
+    bool inner = ag_outbox_is_inner (house->outbox);
+    if (inner)
+        ag_outbox_send (house->outbox, ag_workers_lost, house);
+    if (!inner || !put_off (house))
+        commit (house);
     if (ag_fleet_is_down (house))
         ag_loop_stop (house->daemon->loop);
 }
@@ -138,14 +177,6 @@ beat (void *context)
 {
     struct ag_house *house = context;
     ag_commands_beat (house);
-}
-
-//  The turn's end does what is due by time.
-static void
-tick (void *context)
-{
-    struct ag_house *house = context;
-    ag_nursery_flush (house->nursery);
 }
 
 //  Only processes that the nursery made get past the handshake: the broker to its socket, a unit's tree to
@@ -262,6 +293,8 @@ void
 ag_turn_end (struct ag_house *house)
 {
     const struct ag_home *home = &house->daemon->home;
+    if (house->put_off.since_ms && !house->broken)
+        commit (house);
     close_socket (house, home->broker, &house->broker_socket, &house->broker_guard);
     close_socket (house, home->worker, &house->worker_socket, &house->worker_guard);
     ag_zap_destroy (&house->zap);

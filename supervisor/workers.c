@@ -26,6 +26,7 @@ struct request {
     struct ag_invocation *invocation; //  that the session has; NULL: none
     const struct ag_msg *msg;
     struct ag_buf answer;
+    bool waits; //  the answer, until what it stands on is on disk, whoever gets it
 };
 
 typedef int handler_fn (struct request *request, struct ag_err *err);
@@ -117,6 +118,16 @@ wall_over (void *context)
                   (unsigned long long)ag_unit_net (session->unit, "wall_ms"));
 }
 
+//  An answer that moves work on: to a program, which may reach others, it goes after the sync.
+static void
+move_on (struct ag_house *house, const struct ag_session *session, const struct ag_buf *answer)
+{
+    if (session->unit->inner)
+        ag_outbox_put_inner (house->outbox, &session->route, ag_buf_str (answer));
+    else
+        ag_outbox_put (house->outbox, &session->route, ag_buf_str (answer));
+}
+
 int
 ag_session_invoke (struct ag_house *house, struct ag_session *session,
                    struct ag_invocation *invocation, struct ag_err *err)
@@ -124,7 +135,7 @@ ag_session_invoke (struct ag_house *house, struct ag_session *session,
     struct ag_buf answer = {0};
     int rc = ways_of (session->unit)->begin (house, invocation, &answer, err);
     if (!rc) {
-        ag_outbox_put (house->outbox, &session->route, ag_buf_str (&answer));
+        move_on (house, session, &answer);
         invocation->session = session;
         session->unit->due = false;
         enter (session, AG_SESSION_BUSY);
@@ -196,6 +207,7 @@ handle_hello (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_hello *hello = &request->msg->hello;
     struct ag_unit *unit = request->session->unit;
+    request->waits = true;
     note_walls (unit, hello->walls);
     if (ag_spec_welcome (request->house, unit, &request->answer, err))
         return -1;
@@ -208,6 +220,7 @@ static int
 handle_register (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_registration *msg = &request->msg->registration;
+    request->waits = true;
     note_walls (request->session->unit, msg->walls);
     if (registered (request, msg->behaviors, msg->tools, err))
         return -1;
@@ -236,9 +249,11 @@ handle_effect (struct request *request, struct ag_err *err)
 {
     if (request->invocation->pending.open)
         return ag_fail (err, AG_E_BAD_MESSAGE, "effect came while the outcome of another is due");
-    return ways_of (request->session->unit)
-        ->effect (request->house, request->invocation, &request->msg->effect, &request->answer,
-                  err);
+    int rc = ways_of (request->session->unit)
+                 ->effect (request->house, request->invocation, &request->msg->effect,
+                           &request->answer, err);
+    request->waits = request->invocation->pending.open; //  `go`: what it asked for is on disk first
+    return rc;
 }
 
 static int
@@ -247,6 +262,7 @@ handle_outcome (struct request *request, struct ag_err *err)
     if (!request->invocation->pending.open)
         return ag_fail (err, AG_E_BAD_MESSAGE,
                         "outcome came without an effect that was answered with go");
+    request->waits = true; //  an answer is on disk before the worker goes by it
     return ag_effect_outcome (request->house, request->invocation, &request->msg->outcome,
                               &request->answer, err);
 }
@@ -413,8 +429,10 @@ serve (struct ag_house *house, struct ag_session *session, bool hello, const str
         answer_error (house, &session->route, &err);
         if (err.code != AG_E_TOO_LARGE || session->state != AG_SESSION_BUSY)
             end_worker (house, session->unit, &err);
-    } else if (request.answer.n)
+    } else if (request.waits && request.answer.n)
         ag_outbox_put (house->outbox, &session->route, ag_buf_str (&request.answer));
+    else if (request.answer.n)
+        move_on (house, session, &request.answer);
     ag_buf_fini (&request.answer);
 }
 

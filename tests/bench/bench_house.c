@@ -5,6 +5,7 @@
  *         bench_house HOME first RUN TIMES AGSUP
  *         bench_house HOME successor AGENT TIMES
  *         bench_house HOME again NURSERY
+ *         bench_house HOME invoke RUN[,RUN…] INVOCATIONS     of each run, whose workers are awake
  *
  *  Prints lines `name<TAB>value`; times are medians in microseconds. What an answer says is looked at each
  *  time: an error ends the program.
@@ -319,6 +320,55 @@ load (struct bench *self, char **argv)
         ag_buf_fini (&rounds.frames[i]);
 }
 
+/*  invoke: so many invocations of each run, one after the other in a run  */
+
+static void
+step_op (struct ag_buf *out, unsigned n)
+{
+    ag_put_map (out, 3);
+    put (out, "op", "emit");
+    put (out, "type", "step.due");
+    ag_put_lit (out, "payload");
+    ag_put_map (out, 1);
+    ag_put_lit (out, "n");
+    ag_put_uint (out, n);
+}
+
+static void
+await_idle (struct bench *self, char *const *runs, unsigned count)
+{
+    struct ag_buf names = {0};
+    bool done = false;
+    ag_put_list (&names, count);
+    for (unsigned i = 0; i < count; i++)
+        ag_put_lit (&names, runs[i]);
+    for (double end = now_us() + WAIT_MS * 1e3; !done && now_us() < end;) {
+        ask (self, (struct ag_msg){.type = AG_MSG_wait,
+                                   .wait = {.runs = ag_buf_str (&names), .wait_ms = 10000}});
+        ag_map_bool (ag_buf_str (&self->answer), "done", &done);
+    }
+    if (!done)
+        die ("a minute went by", "and there is work left");
+    ag_buf_fini (&names);
+}
+
+static void
+invoke (struct bench *self, char *list, unsigned each)
+{
+    char *runs[16] = {0};
+    unsigned count = 0;
+    for (char *name = strtok (list, ","); name && count < 16; name = strtok (NULL, ","))
+        runs[count++] = name;
+    for (unsigned i = 0; i < count; i++)
+        apply (self, runs[i], step_op, 0, 1);
+    await_idle (self, runs, count);
+    double begin = now_us();
+    for (unsigned i = 0; i < count; i++)
+        apply (self, runs[i], step_op, 0, each);
+    await_idle (self, runs, count);
+    printf ("invocations_per_s\t%.6g\n", each * count / (now_us() - begin) * 1e6);
+}
+
 /*  fork, promote, diff  */
 
 //  A fork of the run's tip that starts nothing; its id.
@@ -498,6 +548,8 @@ main (int argc, char **argv)
         load (&self, argv + 3);
     if (!strcmp (argv[2], "again"))
         again (&self, (pid_t)atoi (argv[3]));
+    if (!strcmp (argv[2], "invoke") && argc >= 5)
+        invoke (&self, argv[3], (unsigned)atoi (argv[4]));
     for (int i = 0; rows[i].word; i++)
         if (!strcmp (argv[2], rows[i].word) && argc >= 5)
             repeat (&self, rows[i].one, argv[3], (unsigned)atoi (argv[4]));
