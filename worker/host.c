@@ -80,6 +80,7 @@ load (struct host *self, struct ag_buf *behaviors, struct ag_buf *tools, struct 
     struct ag_err unsaid;
     if (!ag_packs_read (ag_buf_str (&self->welcome), &self->packs, err)) {
         self->script = ag_script_new (self->link, &self->packs, self->place->files, self->limits);
+        ag_link_meanwhile (self->link, ag_script_ahead, self->script);
         if (!ag_script_load (self->script, behaviors, tools, err))
             return 0;
     }

@@ -14,6 +14,8 @@ struct ag_link {
     void *context, *socket, *monitor;
     struct ag_buf request;
     zmq_msg_t answer;
+    ag_meanwhile_fn *meanwhile; //  NULL: none
+    void *meanwhile_arg;
 };
 
 static const char watch[] = "inproc://link.monitor";
@@ -88,6 +90,13 @@ await (ag_link_t *self)
     } while (zmq_msg_more (&self->answer));
 }
 
+void
+ag_link_meanwhile (ag_link_t *self, ag_meanwhile_fn *fn, void *arg)
+{
+    self->meanwhile = fn;
+    self->meanwhile_arg = arg;
+}
+
 int
 ag_link_ask (ag_link_t *self, const struct ag_msg *request, struct ag_str *answer,
              struct ag_err *err)
@@ -99,6 +108,8 @@ ag_link_ask (ag_link_t *self, const struct ag_msg *request, struct ag_str *answe
     ag_wire_write (request, &self->request);
     while (zmq_send (self->socket, self->request.p, self->request.n, 0) < 0)
         assert (errno == EINTR);
+    if (self->meanwhile && request->type == AG_MSG_done)
+        self->meanwhile (self->meanwhile_arg);
     await (self);
     *answer = (struct ag_str){zmq_msg_data (&self->answer), zmq_msg_size (&self->answer)};
     return ag_answer_read (*answer, &word, err);

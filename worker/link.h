@@ -26,6 +26,10 @@ typedef struct ag_link ag_link_t;
 ag_link_t *ag_link_new (const char *endpoint, struct ag_err *err);
 void ag_link_destroy (ag_link_t **self_p);
 
+//  Called after each `done` that was sent, before its answer is waited for; it does not use the link.
+typedef void ag_meanwhile_fn (void *arg);
+void ag_link_meanwhile (ag_link_t *self, ag_meanwhile_fn *fn, void *arg);
+
 //  One request of any kind, one answer: a map {do, …}, borrowed until the next call. AG_E_TOO_LARGE: it was
 //  not sent, and something else may be.
 int ag_link_ask (ag_link_t *self, const struct ag_msg *request, struct ag_str *answer,

@@ -16,7 +16,22 @@ struct ag_script {
     struct ag_script_limits limits;
     struct place *places; //  which pack has which behaviour
     size_t count;
+    struct ag_act act; //  of the invocation at hand or, once it is loaded, of the next
+    bool loaded;
 };
+
+static void
+act_fini (struct ag_act *act)
+{
+    if (act->L)
+        lua_close (act->L);
+    ag_buf_fini (&act->ops);
+    ag_buf_fini (&act->value);
+    ag_buf_fini (&act->reply);
+    ag_buf_fini (&act->message);
+    ag_buf_fini (&act->traceback);
+    act->L = NULL;
+}
 
 ag_script_t *
 ag_script_new (ag_link_t *link, const struct ag_packs *packs, const char *grants,
@@ -36,6 +51,7 @@ ag_script_destroy (ag_script_t **self_p)
     ag_script_t *self = *self_p;
     if (!self)
         return;
+    act_fini (&self->act);
     for (size_t i = 0; i < self->count; i++)
         free (self->places[i].behavior);
     free (self->places);
@@ -177,18 +193,6 @@ act_init (struct ag_act *act, const ag_script_t *self, const struct ag_pack *pac
     ag_guard_start (act);
 }
 
-static void
-act_fini (struct ag_act *act)
-{
-    if (act->L)
-        lua_close (act->L);
-    ag_buf_fini (&act->ops);
-    ag_buf_fini (&act->value);
-    ag_buf_fini (&act->reply);
-    ag_buf_fini (&act->message);
-    ag_buf_fini (&act->traceback);
-}
-
 //  Loading, to learn what a pack registers.
 
 static const struct place *
@@ -293,8 +297,6 @@ run_behavior (lua_State *L)
     ag_map_text (act->invoke, "behavior", &name);
     ag_map_get (act->invoke, "view", &view);
     ag_map_get (act->invoke, "seed", &seed);
-    act->phase = AG_LOADING;
-    set_up (L);
     act->phase = AG_RUNNING;
     ag_seed_random (act, seed);
     read_mint (act);
@@ -325,31 +327,60 @@ put_failure (const struct ag_act *act, struct ag_buf *out)
     ag_put_text (out, ag_buf_str (&act->traceback));
 }
 
+//  A state for an invocation of this pack, loaded; -1 with act->message.
+static int
+load_state (ag_script_t *self, const struct ag_pack *pack)
+{
+    struct ag_act *act = &self->act;
+    act_fini (act);
+    act_init (act, self, pack);
+    act->phase = AG_LOADING;
+    self->loaded = act->L && !protect (act, set_up);
+    return self->loaded ? 0 : -1;
+}
+
+void
+ag_script_ahead (void *script)
+{
+    ag_script_t *self = script;
+    load_state (self, self->act.pack);
+}
+
+//  Run the invocation in the state that is there for it, or else in a new one.
+static int
+run (ag_script_t *self, const struct ag_pack *pack, struct ag_str invoke)
+{
+    struct ag_act *act = &self->act;
+    bool ready = self->loaded && act->pack == pack;
+    if (!ready && load_state (self, pack))
+        return -1;
+    self->loaded = false;
+    act->invoke = invoke;
+    if (ready)
+        ag_guard_start (act);
+    return protect (act, run_behavior);
+}
+
 enum ag_ran
 ag_script_run (ag_script_t *self, struct ag_str invoke, struct ag_buf *out)
 {
     struct ag_str name = AG_LIT ("?");
-    struct ag_act act;
+    struct ag_act *act = &self->act;
     ag_map_text (invoke, "behavior", &name);
     const struct place *place = find_place (self, name);
     if (!place) {
-        act = (struct ag_act){0};
-        ag_buf_text (&act.message, "no pack of this worker has a behaviour %.*s",
+        struct ag_act none = {0};
+        ag_buf_text (&none.message, "no pack of this worker has a behaviour %.*s",
                      AG_STR_ARG (name));
-        put_failure (&act, out);
-        ag_buf_fini (&act.message);
+        put_failure (&none, out);
+        ag_buf_fini (&none.message);
         return AG_RAISED;
     }
-    act_init (&act, self, place->pack);
-    act.invoke = invoke;
-    int rc = act.L ? protect (&act, run_behavior) : -1;
-    enum ag_ran ran = !rc ? AG_RAN : act.tripped ? AG_TRIPPED : AG_RAISED;
-    if (rc)
-        put_failure (&act, out);
-    else {
-        ag_put_list (out, act.op_count);
-        ag_put_value (out, ag_buf_str (&act.ops));
+    if (run (self, place->pack, invoke)) {
+        put_failure (act, out);
+        return act->tripped ? AG_TRIPPED : AG_RAISED;
     }
-    act_fini (&act);
-    return ran;
+    ag_put_list (out, act->op_count);
+    ag_put_value (out, ag_buf_str (&act->ops));
+    return AG_RAN;
 }

@@ -1,6 +1,6 @@
 /*  script - the Lua host: runs the behaviours of script packs in an environment that reaches nothing.
  *
- *  Every invocation gets a Lua state of its own, made from the pack's text: nothing can be carried from
+ *  Every invocation gets a Lua state of its own, made from the pack's text (ahead of it, when there is time): nothing can be carried from
  *  one invocation to the next but through the graph. A state sees the curated functions of
  *  docs/guides/lua.md and no others; its memory and its time are bounded, and once either bound has been
  *  met the script does not go on, whatever it catches (AG_TRIPPED: the caller reports and ends).
@@ -34,6 +34,10 @@ enum ag_ran {
     AG_RAISED,  //  out is the map for `fail`: the script's own error
     AG_TRIPPED, //  out is the map for `fail`: out of memory or out of time
 };
+
+//  Get ready for another invocation like the last: its state is made and its pack loaded, which uses no link.
+//  What goes wrong now goes wrong again in ag_script_run.
+void ag_script_ahead (void *script);
 
 //  Run one invocation. invoke is the caller's own copy of the answer: the link is used meanwhile.
 enum ag_ran ag_script_run (ag_script_t *self, struct ag_str invoke, struct ag_buf *out);
