@@ -5,6 +5,7 @@
  *         bench_house HOME first RUN TIMES AGSUP
  *         bench_house HOME successor AGENT TIMES
  *         bench_house HOME again NURSERY
+ *         bench_house HOME forks RUN COUNT                   to the first object of each
  *         bench_house HOME invoke RUN[,RUN…] INVOCATIONS     of each run, whose workers are awake
  *
  *  Prints lines `name<TAB>value`; times are medians in microseconds. What an answer says is looked at each
@@ -444,6 +445,33 @@ await_event (struct bench *self, uint64_t after, const char *type)
     } while (ag_list_nth (events, 0, &event));
 }
 
+//  So many forks with a goal, from asking for them until each has made an object.
+static void
+fork_many (struct bench *self, const char *run, unsigned count)
+{
+    uint64_t after = stream_now (self);
+    double begin = now_us(), end = begin + WAIT_MS * 1e3;
+    ask (self, (struct ag_msg){
+                   .type = AG_MSG_fork,
+                   .fork = {.point = ag_str (run), .goal = AG_LIT ("measure"), .count = count}});
+    for (unsigned made = 0; made < count;) {
+        struct ag_str events, event;
+        ask (self, (struct ag_msg){.type = AG_MSG_events,
+                                   .events = {.after = after,
+                                              .limit = 500,
+                                              .wait_ms = 10000,
+                                              .type = AG_LIT ("object.created")}});
+        if (now_us() > end)
+            die ("a minute went by", "and not every fork has made its object");
+        if (ag_map_get (ag_buf_str (&self->answer), "events", &events) ||
+            ag_map_uint (ag_buf_str (&self->answer), "after", &after))
+            die ("events", "no such fields");
+        for (uint32_t i = 0; !ag_list_nth (events, i, &event); i++)
+            made++;
+    }
+    printf ("us\t%.6g\n", now_us() - begin);
+}
+
 static char *agsup;
 
 static double
@@ -550,6 +578,8 @@ main (int argc, char **argv)
         again (&self, (pid_t)atoi (argv[3]));
     if (!strcmp (argv[2], "invoke") && argc >= 5)
         invoke (&self, argv[3], (unsigned)atoi (argv[4]));
+    if (!strcmp (argv[2], "forks") && argc >= 5)
+        fork_many (&self, argv[3], (unsigned)atoi (argv[4]));
     for (int i = 0; rows[i].word; i++)
         if (!strcmp (argv[2], rows[i].word) && argc >= 5)
             repeat (&self, rows[i].one, argv[3], (unsigned)atoi (argv[4]));
