@@ -1,4 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
+#define HASH_BLOOM                                                                                 \
+    18 //  bits of a filter before each table, as a power of two: most keys are not there
 #include "supervisor/cache.h"
 
 #include <string.h>
@@ -27,11 +29,20 @@ ag_cache_clear (struct ag_cache *self)
     drop (self, 1);
 }
 
+//  Of a key that is looked for in both generations.
+static unsigned
+hash_of (struct ag_str key)
+{
+    unsigned hash;
+    HASH_VALUE (key.p, key.n, hash);
+    return hash;
+}
+
 static struct ag_kept *
-find (struct ag_cache *self, int generation, struct ag_str key)
+find (struct ag_cache *self, int generation, struct ag_str key, unsigned hash)
 {
     struct ag_kept *kept;
-    HASH_FIND (hh, self->tables[generation], key.p, key.n, kept);
+    HASH_FIND_BYHASHVALUE (hh, self->tables[generation], key.p, key.n, hash, kept);
     return kept;
 }
 
@@ -42,21 +53,21 @@ is_full (const struct ag_cache *self)
 }
 
 static struct ag_kept *
-add (struct ag_cache *self, struct ag_str key)
+add (struct ag_cache *self, struct ag_str key, unsigned hash)
 {
     struct ag_kept *kept = ag_arena_take (&self->arenas[self->young], sizeof *kept + key.n);
     *kept = (struct ag_kept){0};
     memcpy (kept->key, key.p, key.n);
-    HASH_ADD_KEYPTR (hh, self->tables[self->young], kept->key, key.n, kept);
+    HASH_ADD_KEYPTR_BYHASHVALUE (hh, self->tables[self->young], kept->key, key.n, hash, kept);
     return kept;
 }
 
 static void
-keep (struct ag_cache *self, struct ag_str key, uint64_t seq, struct ag_str data)
+keep (struct ag_cache *self, struct ag_str key, unsigned hash, uint64_t seq, struct ag_str data)
 {
-    struct ag_kept *kept = find (self, self->young, key);
+    struct ag_kept *kept = find (self, self->young, key, hash);
     if (!kept)
-        kept = add (self, key);
+        kept = add (self, key, hash);
     if (kept->room < data.n) {
         kept->data.p = ag_arena_take (&self->arenas[self->young], data.n);
         kept->room = data.n;
@@ -79,14 +90,15 @@ read_kept (const struct ag_kept *kept, uint64_t seq, struct ag_str *data)
 bool
 ag_cache_get (struct ag_cache *self, struct ag_str key, uint64_t seq, struct ag_str *data)
 {
-    const struct ag_kept *kept = find (self, self->young, key);
+    unsigned hash = hash_of (key);
+    const struct ag_kept *kept = find (self, self->young, key, hash);
     if (kept)
         return read_kept (kept, seq, data);
-    kept = find (self, !self->young, key);
+    kept = find (self, !self->young, key, hash);
     if (!kept || !read_kept (kept, seq, data))
         return false;
     if (!is_full (self))
-        keep (self, key, seq, *data);
+        keep (self, key, hash, seq, *data);
     return true;
 }
 
@@ -99,5 +111,5 @@ ag_cache_put (struct ag_cache *self, struct ag_str key, uint64_t seq, struct ag_
         self->young = !self->young;
         drop (self, self->young);
     }
-    keep (self, key, seq, data);
+    keep (self, key, hash_of (key), seq, data);
 }

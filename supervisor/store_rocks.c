@@ -37,6 +37,7 @@ static const char *const family[AG_TABLES] = {
     [AG_META] = "default", [AG_EVENT] = "event", [AG_VERSION] = "version",
     [AG_TIP] = "tip",      [AG_INDEX] = "index", [AG_BLOB] = "blob",
 };
+static const double buffer_bloom = 0.05; //  of a buffer's size
 static const bool bloom[AG_TABLES] = {[AG_META] = true, [AG_TIP] = true, [AG_BLOB] = true};
 
 static const struct ag_str identity_key = {"\0identity", 9}, epoch_key = {"\0epoch", 6},
@@ -440,9 +441,12 @@ set_blocks (rocksdb_options_t *options, rocksdb_cache_t *cache, bool with_bloom)
     rocksdb_block_based_table_options_t *blocks = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_block_cache (blocks, cache);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks (blocks, 1);
-    if (with_bloom)
+    if (with_bloom) { //  what is not there is not looked for: neither in files nor in buffers
         rocksdb_block_based_options_set_filter_policy (
             blocks, rocksdb_filterpolicy_create_bloom_full (BLOOM_BITS));
+        rocksdb_options_set_memtable_whole_key_filtering (options, 1);
+        rocksdb_options_set_memtable_prefix_bloom_size_ratio (options, buffer_bloom);
+    }
     rocksdb_options_set_block_based_table_factory (options, blocks);
     rocksdb_block_based_options_destroy (blocks);
 }
