@@ -16,6 +16,7 @@ struct ag_script {
     struct ag_script_limits limits;
     struct place *places; //  which pack has which behaviour
     size_t count;
+    struct ag_pool pool;
     struct ag_act act; //  of the invocation at hand or, once it is loaded, of the next
     bool loaded;
 };
@@ -52,6 +53,7 @@ ag_script_destroy (ag_script_t **self_p)
     if (!self)
         return;
     act_fini (&self->act);
+    ag_pool_fini (&self->pool);
     for (size_t i = 0; i < self->count; i++)
         free (self->places[i].behavior);
     free (self->places);
@@ -178,9 +180,10 @@ protect (struct ag_act *act, lua_CFunction fn)
 }
 
 static void
-act_init (struct ag_act *act, const ag_script_t *self, const struct ag_pack *pack)
+act_init (struct ag_act *act, ag_script_t *self, const struct ag_pack *pack)
 {
-    *act = (struct ag_act){.link = self->link, .pack = pack, .grants = self->grants};
+    *act = (struct ag_act){
+        .pool = &self->pool, .link = self->link, .pack = pack, .grants = self->grants};
     act->limits = self->limits;
     act->L = lua_newstate (ag_guard_alloc, act);
     if (!act->L) {

@@ -3,6 +3,7 @@
  */
 #ifndef AG_SCRIPT_STATE_H
 #define AG_SCRIPT_STATE_H
+#include "worker/pool.h"
 #include "worker/script.h"
 
 #include <lauxlib.h>
@@ -14,6 +15,7 @@ enum ag_phase { AG_REGISTERING, AG_LOADING, AG_RUNNING, AG_IN_TOOL };
 //  One Lua state at work; every function of the environment reaches it through `ag_act`.
 struct ag_act {
     lua_State *L;
+    struct ag_pool *pool;
     ag_link_t *link;
     const struct ag_pack *pack;
     const char *grants;

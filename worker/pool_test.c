@@ -1,0 +1,82 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "worker/pool.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+enum { BLOCKS = 500, ROUNDS = 20000 };
+
+static void
+fill (unsigned char *block, size_t size, unsigned n)
+{
+    memset (block, (int)(n & 0xff), size);
+}
+
+static void
+assert_filled (const unsigned char *block, size_t size, unsigned n)
+{
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal (block[i], n & 0xff);
+}
+
+//  Any order of taking, resizing and giving back.
+static void
+no_block_lies_on_another_and_a_resized_one_keeps_its_bytes (void **state)
+{
+    (void)state;
+    struct ag_pool pool = {0};
+    unsigned char *blocks[BLOCKS] = {0};
+    size_t sizes[BLOCKS] = {0};
+    uint32_t dice = 1;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        dice = dice * 1664525 + 1013904223;
+        unsigned n = (dice >> 8) % BLOCKS;
+        size_t size = 1 + (dice >> 17) % 1500;
+        if (!blocks[n])
+            blocks[n] = ag_pool_take (&pool, size);
+        else {
+            assert_filled (blocks[n], sizes[n], n);
+            blocks[n] = ag_pool_resize (&pool, blocks[n], sizes[n], size);
+            assert_filled (blocks[n], size < sizes[n] ? size : sizes[n], n);
+        }
+        assert_non_null (blocks[n]);
+        assert_int_equal ((uintptr_t)blocks[n] % AG_POOL_STEP, 0);
+        fill (blocks[n], sizes[n] = size, n);
+    }
+    for (unsigned n = 0; n < BLOCKS; n++)
+        if (blocks[n]) {
+            assert_filled (blocks[n], sizes[n], n);
+            ag_pool_give (&pool, blocks[n], sizes[n]);
+        }
+    ag_pool_fini (&pool);
+}
+
+static void
+what_came_back_is_used_before_more_is_asked_for (void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+    (void)state;
+    skip(); //  each block is the system's
+#else
+    (void)state;
+    struct ag_pool pool = {0};
+    for (int i = 0; i < ROUNDS; i++)
+        ag_pool_give (&pool, ag_pool_take (&pool, 100), 100);
+    assert_true (pool.used < AG_POOL_CHUNK / 2);
+    ag_pool_fini (&pool);
+#endif
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (no_block_lies_on_another_and_a_resized_one_keeps_its_bytes),
+        cmocka_unit_test (what_came_back_is_used_before_more_is_asked_for),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
