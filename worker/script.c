@@ -136,6 +136,7 @@ static int
 set_up (lua_State *L)
 {
     struct ag_pack_file *main_file = ag_pack_find (ag_act (L)->pack, AG_LIT ("main.lua"));
+    lua_gc (L, LUA_GCSTOP); //  what is made here stays
     for (int slot = AG_SLOT_LIST; slot <= AG_SLOT_MADE; slot++) {
         lua_newtable (L);
         ag_slot_set (L, (enum ag_slot)slot);
@@ -149,6 +150,7 @@ set_up (lua_State *L)
     lua_setfield (L, -2, "print");
     lua_pushcfunction (L, require);
     lua_setfield (L, -2, "require");
+    lua_gc (L, LUA_GCRESTART);
     if (!main_file)
         return luaL_error (L, "the pack has no main.lua");
     load_file (L, main_file);
