@@ -19,7 +19,7 @@
 #include "common/loop.h"
 #include "common/net.h"
 
-enum { AG_LINK_RETRY_MS = 50, AG_LINK_QUEUE = 8192 };
+enum { AG_LINK_RETRY_MS = 10, AG_LINK_QUEUE = 8192 };
 
 typedef struct ag_link ag_link_t;
 

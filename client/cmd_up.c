@@ -17,7 +17,7 @@
 enum {
     UP_MS = 30000,
     DOWN_MS = 60000,
-    PAUSE_MS = 50,
+    PAUSE_MS = 10,
     STATUS_MS = 1000,
     TAIL_BYTES = 4096,
     WORDS_BYTES = 300

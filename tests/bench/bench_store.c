@@ -197,7 +197,7 @@ measure_depth (struct bench *self, const char *objects, size_t times)
     double *shallow = ag_xcalloc (times, sizeof *shallow), *deep = ag_xcalloc (times, sizeof *deep);
     add_objects (self, levels[0], "task", count);
     for (int i = 1; i <= DEPTH; i++) {
-        char prefix[16];
+        char prefix[24];
         snprintf (prefix, sizeof prefix, "level%d", i);
         levels[i] = fork_of (self, get (self, levels[i - 1]));
         add_objects (self, levels[i], prefix, LIST);
