@@ -62,7 +62,7 @@ differ_effect (const struct ag_judged *self, const struct ag_msg_effect *effect,
 {
     struct ag_buf hold = {0}, args = {0}, recorded = {0}, found = {0};
     struct ag_str tool = {0}, known = AG_LIT ("\x80");
-    struct ag_event event;
+    struct ag_event event = {0};
     struct ag_run *run;
     char path[40];
     int rc = ag_value_normalise (effect->args, &args, err);
