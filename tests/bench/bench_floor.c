@@ -8,6 +8,8 @@
  *  Prints lines `name<TAB>value`; times are medians in microseconds.
  *  SPDX-License-Identifier: Apache-2.0
  */
+#include "tests/bench/bench.h"
+
 #include <rocksdb/c.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -27,26 +28,10 @@ enum { WARM = 200 };
 
 static char front[64], back[64];
 
-static double
-now_us (void)
-{
-    struct timespec time;
-    clock_gettime (CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
-
-static int
-compare (const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static void
 print_median (double *values, size_t count)
 {
-    qsort (values, count, sizeof *values, compare);
-    printf ("p50_us\t%.6g\n", values[count / 2]);
+    printf ("p50_us\t%.6g\n", median (values, count));
 }
 
 /*  proxy  */

@@ -16,6 +16,7 @@
 #include "common/home.h"
 #include "common/net.h"
 #include "common/wire.h"
+#include "tests/bench/bench.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -45,28 +45,6 @@ die (const char *what, const char *why)
 {
     fprintf (stderr, "bench_house: %s: %s\n", what, why);
     exit (1);
-}
-
-static double
-now_us (void)
-{
-    struct timespec time;
-    clock_gettime (CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
-
-static int
-compare (const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-static double
-median (double *values, size_t count)
-{
-    qsort (values, count, sizeof *values, compare);
-    return count ? values[count / 2] : 0;
 }
 
 /*  Asking  */

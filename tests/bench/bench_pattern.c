@@ -8,10 +8,10 @@
  */
 #include "supervisor/cypher_match.h"
 #include "supervisor/operation.h"
+#include "tests/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { LIST = 1000, DEGREE = 8, PLACES = 50 };
 
@@ -25,21 +25,6 @@ must (int rc, const struct ag_err *err)
         return;
     fprintf (stderr, "bench_pattern: %s\n", err->text);
     exit (1);
-}
-
-static double
-now_us (void)
-{
-    struct timespec time;
-    clock_gettime (CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
-
-static int
-compare (const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
 }
 
 static void
@@ -167,8 +152,7 @@ make (ag_journal_t *journal, struct graph *graph, const char *objects, size_t ti
 static void
 print (const char *name, struct graph *graph, size_t times)
 {
-    qsort (graph->each, times, sizeof *graph->each, compare);
-    printf ("%s\t%.6g\n", name, graph->each[times / 2]);
+    printf ("%s\t%.6g\n", name, median (graph->each, times));
     free (graph->each);
 }
 

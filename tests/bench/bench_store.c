@@ -12,11 +12,11 @@
 #include "supervisor/operation.h"
 #include "supervisor/promote.h"
 #include "supervisor/state.h"
+#include "tests/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LIST = 1000, DEPTH = 16 };
 
@@ -34,26 +34,10 @@ must (const struct bench *self, int rc)
     exit (1);
 }
 
-static double
-now_us (void)
-{
-    struct timespec time;
-    clock_gettime (CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
-
-static int
-compare (const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 static void
 print_median (const char *name, double *each, size_t times)
 {
-    qsort (each, times, sizeof *each, compare);
-    printf ("%s\t%.6g\n", name, each[times / 2]);
+    printf ("%s\t%.6g\n", name, median (each, times));
     free (each);
 }
 
