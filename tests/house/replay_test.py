@@ -82,7 +82,7 @@ class Replays(unittest.TestCase):
         stopped = {e["payload"]["pid"]: e["payload"] for e in told if e["type"] == "agent.stopped"}
         self.assertEqual(sorted(started), sorted(stopped))
         for pid, end in stopped.items():
-            self.assertIn(end["proof"], ("cgroup", "tree"), end)
+            self.assertIn(end["proof"], ("cgroup", "pidns", "walk"), end)
             self.assertFalse(is_alive(pid))
 
     def rich(self):
