@@ -194,16 +194,6 @@ name_of (const struct several *self, struct ag_str run)
     return same == 1 ? origin : ag_pick_text (run, "run");
 }
 
-static void
-put_text_or_null (struct ag_buf *out, const char *key, struct ag_str text)
-{
-    ag_put_lit (out, key);
-    if (text.p)
-        ag_put_text (out, text);
-    else
-        ag_put_null (out);
-}
-
 //  A fork whose parent is exported too begins at its cut, any other run at its first event.
 static int
 export_run (struct several *self, struct ag_str run, struct ag_err *err)
@@ -214,12 +204,12 @@ export_run (struct several *self, struct ag_str run, struct ag_err *err)
     char id[64];
     snprintf (id, sizeof id, "%.*s", AG_STR_ARG (ag_pick_text (run, "run")));
     ag_put_map (&line, 5);
-    put_text_or_null (&line, "run_id", name_of (self, run));
-    put_text_or_null (&line, "label", ag_pick_text (run, "label"));
-    put_text_or_null (&line, "parent_run_id", fork ? name_of (self, parent) : none);
-    put_text_or_null (&line, "forked_at_event_id",
-                      fork ? ag_pick_text (run, "forked_at_event") : none);
-    put_text_or_null (&line, "ids", fork ? ag_pick_text (run, "ids") : none);
+    ag_put_pair_or_null (&line, "run_id", name_of (self, run));
+    ag_put_pair_or_null (&line, "label", ag_pick_text (run, "label"));
+    ag_put_pair_or_null (&line, "parent_run_id", fork ? name_of (self, parent) : none);
+    ag_put_pair_or_null (&line, "forked_at_event_id",
+                         fork ? ag_pick_text (run, "forked_at_event") : none);
+    ag_put_pair_or_null (&line, "ids", fork ? ag_pick_text (run, "ids") : none);
     ag_look_json_line (ag_buf_str (&line));
     ag_buf_fini (&line);
     return export_events (self->client, id, fork ? ag_pick_seq (run, "forked_at_event") : 0, err);

@@ -179,28 +179,18 @@ open_events (const struct source *self, const char *run, sqlite3_stmt **stmt, st
 #undef ROW
 }
 
-static void
-put_text_or_null (struct ag_buf *out, const char *key, struct ag_str text)
-{
-    ag_put_lit (out, key);
-    if (text.p)
-        ag_put_text (out, text);
-    else
-        ag_put_null (out);
-}
-
 static int
 send_event (const struct source *self, sqlite3_stmt *stmt, struct ag_err *err)
 {
     struct ag_buf line = {0};
     uint64_t seq = (uint64_t)sqlite3_column_int64 (stmt, SEQ);
     ag_put_map (&line, 7);
-    put_text_or_null (&line, "id", column (stmt, ID));
-    put_text_or_null (&line, "type", column (stmt, TYPE));
-    put_text_or_null (&line, "actor", column (stmt, ACTOR));
-    put_text_or_null (&line, "frame_id", column (stmt, FRAME));
-    put_text_or_null (&line, "caused_by", column (stmt, CAUSE));
-    put_text_or_null (&line, "timestamp", column (stmt, TIME));
+    ag_put_pair_or_null (&line, "id", column (stmt, ID));
+    ag_put_pair_or_null (&line, "type", column (stmt, TYPE));
+    ag_put_pair_or_null (&line, "actor", column (stmt, ACTOR));
+    ag_put_pair_or_null (&line, "frame_id", column (stmt, FRAME));
+    ag_put_pair_or_null (&line, "caused_by", column (stmt, CAUSE));
+    ag_put_pair_or_null (&line, "timestamp", column (stmt, TIME));
     ag_put_lit (&line, "payload");
     int rc = ag_json_read (column (stmt, PAYLOAD), &line, err);
     if (rc)
@@ -226,12 +216,13 @@ send_run (const struct source *self, const struct run *run, bool fork, struct ag
 {
     struct ag_buf line = {0};
     ag_put_map (&line, 5);
-    put_text_or_null (&line, "run_id", ag_str (run->id));
-    put_text_or_null (&line, "label",
-                      run->label && *run->label ? ag_str (run->label) : (struct ag_str){0});
-    put_text_or_null (&line, "parent_run_id", fork ? ag_str (run->parent) : (struct ag_str){0});
-    put_text_or_null (&line, "forked_at_event_id", fork ? ag_str (run->cut) : (struct ag_str){0});
-    put_text_or_null (&line, "ids", AG_LIT ("continue"));
+    ag_put_pair_or_null (&line, "run_id", ag_str (run->id));
+    ag_put_pair_or_null (&line, "label",
+                         run->label && *run->label ? ag_str (run->label) : (struct ag_str){0});
+    ag_put_pair_or_null (&line, "parent_run_id", fork ? ag_str (run->parent) : (struct ag_str){0});
+    ag_put_pair_or_null (&line, "forked_at_event_id",
+                         fork ? ag_str (run->cut) : (struct ag_str){0});
+    ag_put_pair_or_null (&line, "ids", AG_LIT ("continue"));
     int rc = ag_feed_line (self->feed, 0, ag_buf_str (&line), err);
     ag_buf_fini (&line);
     return rc;

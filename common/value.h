@@ -106,6 +106,11 @@ void ag_put_map (struct ag_buf *out, uint32_t pairs);
 void ag_put_value (struct ag_buf *out, struct ag_str value); //  as it is
 void ag_put_textf (struct ag_buf *out, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
+//  A key and what it names; or_null: null for a text without p.
+void ag_put_pair_text (struct ag_buf *out, const char *key, struct ag_str text);
+void ag_put_pair_or_null (struct ag_buf *out, const char *key, struct ag_str text);
+void ag_put_pair_value (struct ag_buf *out, const char *key, struct ag_str value);
+void ag_put_pair_uint (struct ag_buf *out, const char *key, uint64_t number);
 
 //  A list or map whose size is known only at its end: open reserves a head, close fills in the count
 //  (a 32-bit form; normalise shortens it where it matters).

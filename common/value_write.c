@@ -191,3 +191,34 @@ ag_put_head (struct ag_buf *out, const struct ag_head *head)
         break;
     }
 }
+
+void
+ag_put_pair_text (struct ag_buf *out, const char *key, struct ag_str text)
+{
+    ag_put_lit (out, key);
+    ag_put_text (out, text);
+}
+
+void
+ag_put_pair_or_null (struct ag_buf *out, const char *key, struct ag_str text)
+{
+    ag_put_lit (out, key);
+    if (text.p)
+        ag_put_text (out, text);
+    else
+        ag_put_null (out);
+}
+
+void
+ag_put_pair_value (struct ag_buf *out, const char *key, struct ag_str value)
+{
+    ag_put_lit (out, key);
+    ag_put_value (out, value);
+}
+
+void
+ag_put_pair_uint (struct ag_buf *out, const char *key, uint64_t number)
+{
+    ag_put_lit (out, key);
+    ag_put_uint (out, number);
+}

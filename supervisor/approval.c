@@ -7,29 +7,19 @@
 #include <inttypes.h>
 
 static void
-put_text (struct ag_buf *out, const char *key, struct ag_str text)
-{
-    ag_put_lit (out, key);
-    if (text.p)
-        ag_put_text (out, text);
-    else
-        ag_put_null (out);
-}
-
-static void
 put_proposal (const struct ag_apply *self, struct ag_str approval, struct ag_str type,
               struct ag_str data, struct ag_buf *out)
 {
     const struct ag_policy *policy = self->author->policy;
     ag_put_map (out, 7);
-    put_text (out, "approval_id", approval);
-    put_text (out, "object_type", type);
-    put_text (out, "reason", AG_LIT ("requires_approval"));
-    put_text (out, "pack", policy->pack);
+    ag_put_pair_or_null (out, "approval_id", approval);
+    ag_put_pair_or_null (out, "object_type", type);
+    ag_put_pair_or_null (out, "reason", AG_LIT ("requires_approval"));
+    ag_put_pair_or_null (out, "pack", policy->pack);
     ag_put_lit (out, "data");
     ag_put_value (out, data);
-    put_text (out, "behavior", policy->behavior);
-    put_text (out, "id", ag_buf_str (&self->id));
+    ag_put_pair_or_null (out, "behavior", policy->behavior);
+    ag_put_pair_or_null (out, "id", ag_buf_str (&self->id));
 }
 
 int
@@ -123,9 +113,9 @@ ag_approval_grant (ag_journal_t *journal, struct ag_run *run, struct ag_str appr
     int rc = find (journal, run, approval, &found, err);
     if (!rc) {
         ag_put_map (&payload, 3);
-        put_text (&payload, "approval_id", approval);
-        put_text (&payload, "object_type", found.type);
-        put_text (&payload, "approved_by", by);
+        ag_put_pair_or_null (&payload, "approval_id", approval);
+        ag_put_pair_or_null (&payload, "object_type", found.type);
+        ag_put_pair_or_null (&payload, "approved_by", by);
         rc = decide (journal, run, &found, approval, AG_EV_APPROVAL_GRANTED, &payload, &seq, err);
     }
     if (!rc)
@@ -149,10 +139,10 @@ ag_approval_deny (ag_journal_t *journal, struct ag_run *run, struct ag_str appro
     int rc = find (journal, run, approval, &found, err);
     if (!rc) {
         ag_put_map (&payload, 4);
-        put_text (&payload, "approval_id", approval);
-        put_text (&payload, "object_type", found.type);
-        put_text (&payload, "denied_by", by);
-        put_text (&payload, "reason", reason);
+        ag_put_pair_or_null (&payload, "approval_id", approval);
+        ag_put_pair_or_null (&payload, "object_type", found.type);
+        ag_put_pair_or_null (&payload, "denied_by", by);
+        ag_put_pair_or_null (&payload, "reason", reason);
         rc = decide (journal, run, &found, approval, AG_EV_APPROVAL_DENIED, &payload, &seq, err);
     }
     ag_buf_fini (&payload);

@@ -237,13 +237,6 @@ compare (struct diff *self, enum ag_entity_kind kind, const struct ag_entry *ent
 }
 
 static void
-put_text (struct ag_buf *out, const char *key, struct ag_str text)
-{
-    ag_put_lit (out, key);
-    ag_put_text (out, text);
-}
-
-static void
 put_side (struct ag_buf *out, const char *key, enum ag_entity_kind kind, struct ag_str id,
           const struct side *side)
 {
@@ -254,12 +247,12 @@ put_side (struct ag_buf *out, const char *key, enum ag_entity_kind kind, struct 
     }
     bool relation = kind == AG_RELATION;
     ag_put_map (out, relation ? 5 : 4);
-    put_text (out, "id", id);
+    ag_put_pair_text (out, "id", id);
     if (relation) {
-        put_text (out, "source", side->tip.source);
-        put_text (out, "target", side->tip.target);
+        ag_put_pair_text (out, "source", side->tip.source);
+        ag_put_pair_text (out, "target", side->tip.target);
     }
-    put_text (out, "type", side->tip.type);
+    ag_put_pair_text (out, "type", side->tip.type);
     ag_put_lit (out, "data");
     ag_put_value (out, ag_buf_str (&side->data));
     if (!relation) {
@@ -296,7 +289,7 @@ put_divergent (struct diff *self, const char *key, enum ag_entity_kind kind, str
         if (rc == 0)
             continue;
         ag_put_map (self->out, 3);
-        put_text (self->out, "id", entry->key);
+        ag_put_pair_text (self->out, "id", entry->key);
         put_side (self->out, "a", kind, entry->key, &self->a);
         put_side (self->out, "b", kind, entry->key, &self->b);
         count++;
@@ -321,8 +314,7 @@ put_point (struct diff *self, const char *key, const struct side *side)
 static void
 put_count (struct diff *self, const char *key, uint64_t count)
 {
-    ag_put_lit (self->out, key);
-    ag_put_uint (self->out, count);
+    ag_put_pair_uint (self->out, key, count);
 }
 
 //  The common run's head at the shared event: a fork that was cut there begins with it.
@@ -373,8 +365,8 @@ put_all (struct diff *self)
         ag_put_bool (self->out, true);
         ag_put_lit (self->out, "next");
         ag_put_map (self->out, 2);
-        put_text (self->out, "object", self->last_object);
-        put_text (self->out, "relation", self->last_relation);
+        ag_put_pair_text (self->out, "object", self->last_object);
+        ag_put_pair_text (self->out, "relation", self->last_relation);
     }
     ag_close (self->out, map, self->truncated ? 10 : 8);
     return 0;

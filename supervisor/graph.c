@@ -6,44 +6,20 @@
 #include <inttypes.h>
 
 static void
-put_text_or_null (struct ag_buf *out, const char *key, struct ag_str text)
-{
-    ag_put_lit (out, key);
-    if (text.p)
-        ag_put_text (out, text);
-    else
-        ag_put_null (out);
-}
-
-static void
-put_text (struct ag_buf *out, const char *key, struct ag_str text)
-{
-    ag_put_lit (out, key);
-    ag_put_text (out, text);
-}
-
-static void
-put_value (struct ag_buf *out, const char *key, struct ag_str value)
-{
-    ag_put_lit (out, key);
-    ag_put_value (out, value);
-}
-
-static void
 put_provenance (struct ag_buf *out, const struct ag_run *run, const struct ag_stamp *stamp)
 {
     char time[AG_TIME_TEXT];
     ag_time_text (stamp->time_us, time);
     ag_put_lit (out, "provenance");
     ag_put_map (out, 6);
-    put_text_or_null (out, "created_by", stamp->actor);
+    ag_put_pair_or_null (out, "created_by", stamp->actor);
     ag_put_lit (out, "caused_by_event");
     ag_put_evt (out, stamp->cause);
-    put_text_or_null (out, "frame_id", stamp->frame);
-    put_text (out, "timestamp", ag_str (time));
+    ag_put_pair_or_null (out, "frame_id", stamp->frame);
+    ag_put_pair_text (out, "timestamp", ag_str (time));
     ag_put_lit (out, "evidence");
     ag_put_list (out, 0);
-    put_text (out, "run_id", ag_str (run->id));
+    ag_put_pair_text (out, "run_id", ag_str (run->id));
 }
 
 int
@@ -77,13 +53,13 @@ ag_graph_create (ag_journal_t *journal, struct ag_run *run, const struct ag_stam
     ag_put_map (&payload, 2);
     ag_put_lit (&payload, "object");
     ag_put_map (&payload, 5);
-    put_text (&payload, "id", id);
-    put_text (&payload, "type", type);
-    put_value (&payload, "data", data);
+    ag_put_pair_text (&payload, "id", id);
+    ag_put_pair_text (&payload, "type", type);
+    ag_put_pair_value (&payload, "data", data);
     ag_put_lit (&payload, "version");
     ag_put_uint (&payload, 1);
     put_provenance (&payload, run, stamp);
-    put_text (&payload, "id", id);
+    ag_put_pair_text (&payload, "id", id);
 
     int rc = append (journal, run, stamp, AG_EV_OBJECT_CREATED, &payload, &seq, err);
     if (!rc) {
@@ -105,15 +81,15 @@ ag_graph_relate (ag_journal_t *journal, struct ag_run *run, const struct ag_stam
     ag_put_map (&payload, 4);
     ag_put_lit (&payload, "relation");
     ag_put_map (&payload, 6);
-    put_text (&payload, "id", id);
-    put_text (&payload, "source", source);
-    put_text (&payload, "target", target);
-    put_text (&payload, "type", type);
-    put_value (&payload, "data", data);
+    ag_put_pair_text (&payload, "id", id);
+    ag_put_pair_text (&payload, "source", source);
+    ag_put_pair_text (&payload, "target", target);
+    ag_put_pair_text (&payload, "type", type);
+    ag_put_pair_value (&payload, "data", data);
     put_provenance (&payload, run, stamp);
-    put_text (&payload, "id", id);
-    put_text (&payload, "source", source);
-    put_text (&payload, "target", target);
+    ag_put_pair_text (&payload, "id", id);
+    ag_put_pair_text (&payload, "source", source);
+    ag_put_pair_text (&payload, "target", target);
 
     int rc = append (journal, run, stamp, AG_EV_RELATION_CREATED, &payload, &seq, err);
     if (!rc)
@@ -151,17 +127,17 @@ put_patch (struct making *self, const struct ag_run *run, const struct ag_stamp 
     struct ag_buf *out = &self->payload;
     ag_put_lit (out, "patch");
     ag_put_map (out, 11);
-    put_text (out, "id", ag_buf_str (&self->id));
-    put_text (out, "target", patch->target);
-    put_text (out, "op", patch->op == AG_UPDATE ? AG_LIT ("update") : AG_LIT ("replace"));
-    put_value (out, "value", patch->value);
+    ag_put_pair_text (out, "id", ag_buf_str (&self->id));
+    ag_put_pair_text (out, "target", patch->target);
+    ag_put_pair_text (out, "op", patch->op == AG_UPDATE ? AG_LIT ("update") : AG_LIT ("replace"));
+    ag_put_pair_value (out, "value", patch->value);
     ag_put_lit (out, "expected_version");
     ag_put_uint (out, patch->expected);
-    put_text_or_null (out, "proposed_by", patch->id.p ? patch->proposed_by : stamp->actor);
-    put_text_or_null (out, "rationale", patch->rationale);
-    put_value (out, "evidence", patch->evidence.p ? patch->evidence : AG_LIT ("\x90"));
-    put_text (out, "status", ag_str (self->status));
-    put_text_or_null (out, "rejection_reason", (struct ag_str){0});
+    ag_put_pair_or_null (out, "proposed_by", patch->id.p ? patch->proposed_by : stamp->actor);
+    ag_put_pair_or_null (out, "rationale", patch->rationale);
+    ag_put_pair_value (out, "evidence", patch->evidence.p ? patch->evidence : AG_LIT ("\x90"));
+    ag_put_pair_text (out, "status", ag_str (self->status));
+    ag_put_pair_or_null (out, "rejection_reason", (struct ag_str){0});
     put_provenance (out, run, stamp);
 }
 
@@ -208,11 +184,11 @@ make_applied (struct making *self, ag_journal_t *journal, const struct ag_run *r
     choose_id (self, run);
     ag_put_map (&self->payload, patch->id.p ? 4 : 3);
     put_patch (self, run, stamp);
-    put_text (&self->payload, "target", patch->target);
+    ag_put_pair_text (&self->payload, "target", patch->target);
     ag_put_lit (&self->payload, "diff");
     ag_fields_diff (ag_buf_str (&self->old), patched (self), &self->payload);
     if (patch->id.p)
-        put_text_or_null (&self->payload, "approved_by", stamp->actor);
+        ag_put_pair_or_null (&self->payload, "approved_by", stamp->actor);
     return 0;
 }
 
@@ -243,9 +219,9 @@ ag_graph_reject (ag_journal_t *journal, struct ag_run *run, const struct ag_stam
     struct ag_buf payload = {0};
     uint64_t seq;
     ag_put_map (&payload, 4);
-    put_text (&payload, "patch_id", patch->id);
-    put_text (&payload, "target", patch->target);
-    put_text_or_null (&payload, "reason", reason);
+    ag_put_pair_text (&payload, "patch_id", patch->id);
+    ag_put_pair_text (&payload, "target", patch->target);
+    ag_put_pair_or_null (&payload, "reason", reason);
     ag_put_lit (&payload, "current_version");
     ag_put_uint (&payload, version);
     int rc = append (journal, run, stamp, AG_EV_PATCH_REJECTED, &payload, &seq, err);
@@ -264,7 +240,7 @@ ag_graph_remove (ag_journal_t *journal, struct ag_run *run, const struct ag_stam
     struct ag_buf payload = {0};
     uint64_t seq;
     ag_put_map (&payload, 1);
-    put_text (&payload, "id", id);
+    ag_put_pair_text (&payload, "id", id);
     int rc = append (journal, run, stamp, type, &payload, &seq, err);
     if (!rc)
         ag_state_remove (journal, run, kind, id, before, seq);

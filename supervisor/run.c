@@ -40,24 +40,17 @@ ag_head_decode (struct ag_str bytes, bool used, struct ag_run_head *head)
 }
 
 static void
-put_number (struct ag_buf *out, const char *key, uint64_t number)
-{
-    ag_put_lit (out, key);
-    ag_put_uint (out, number);
-}
-
-static void
 encode_record (const struct ag_run *run, struct ag_buf *out)
 {
     struct ag_buf base = {0};
     ag_head_encode (&run->base, false, &base);
     ag_put_map (out, 10);
-    put_number (out, "parent", run->parent);
-    put_number (out, "kind", run->kind);
-    put_number (out, "effects", run->effects);
-    put_number (out, "mint", run->mint);
-    put_number (out, "created", run->created_us);
-    put_number (out, "depth", run->depth);
+    ag_put_pair_uint (out, "parent", run->parent);
+    ag_put_pair_uint (out, "kind", run->kind);
+    ag_put_pair_uint (out, "effects", run->effects);
+    ag_put_pair_uint (out, "mint", run->mint);
+    ag_put_pair_uint (out, "created", run->created_us);
+    ag_put_pair_uint (out, "depth", run->depth);
     ag_put_lit (out, "label");
     ag_put_lit (out, run->label);
     ag_put_lit (out, "origin");

@@ -166,13 +166,6 @@ ag_snapshot_take (ag_journal_t *journal, const struct ag_run *run, uint64_t at,
 /*  The marker  */
 
 static void
-put_number (struct ag_buf *out, const char *key, uint64_t number)
-{
-    ag_put_lit (out, key);
-    ag_put_uint (out, number);
-}
-
-static void
 write_marker (const struct ag_snapshot *self, const struct ag_run_head *head, struct ag_buf *out)
 {
     static const char *const kinds[AG_MINTED_KINDS] = {[AG_MINTED_OBJECT] = "object",
@@ -187,13 +180,13 @@ write_marker (const struct ag_snapshot *self, const struct ag_run_head *head, st
     ag_put_textf (out, "blake2b:%s", hex);
     ag_put_lit (out, "covers_through");
     ag_put_evt (out, self->at);
-    put_number (out, "events_covered", self->at);
-    put_number (out, "objects", self->objects);
-    put_number (out, "relations", self->relations);
+    ag_put_pair_uint (out, "events_covered", self->at);
+    ag_put_pair_uint (out, "objects", self->objects);
+    ag_put_pair_uint (out, "relations", self->relations);
     ag_put_lit (out, "id_counters");
     ag_put_map (out, AG_MINTED_KINDS);
     for (int i = 0; i < AG_MINTED_KINDS; i++)
-        put_number (out, kinds[i], head->minted[i]);
+        ag_put_pair_uint (out, kinds[i], head->minted[i]);
 }
 
 static int

@@ -281,35 +281,21 @@ ag_state_get (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_ki
     return fill (journal, entity, err) ? -1 : 1;
 }
 
-static void
-put_text (struct ag_buf *out, const char *key, struct ag_str text)
-{
-    ag_put_lit (out, key);
-    ag_put_text (out, text);
-}
-
-static void
-put_value (struct ag_buf *out, const char *key, struct ag_str value)
-{
-    ag_put_lit (out, key);
-    ag_put_value (out, value);
-}
-
 void
 ag_entity_write (const struct ag_entity *entity, struct ag_buf *out)
 {
     bool relation = entity->kind == AG_RELATION;
     ag_put_map (out, relation ? 6 : 5);
-    put_text (out, "id", entity->id);
+    ag_put_pair_text (out, "id", entity->id);
     if (relation) {
-        put_text (out, "source", entity->source);
-        put_text (out, "target", entity->target);
+        ag_put_pair_text (out, "source", entity->source);
+        ag_put_pair_text (out, "target", entity->target);
     }
-    put_text (out, "type", entity->type);
-    put_value (out, "data", entity->data);
+    ag_put_pair_text (out, "type", entity->type);
+    ag_put_pair_value (out, "data", entity->data);
     if (!relation) {
         ag_put_lit (out, "version");
         ag_put_uint (out, entity->version);
     }
-    put_value (out, "provenance", entity->provenance);
+    ag_put_pair_value (out, "provenance", entity->provenance);
 }
