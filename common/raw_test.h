@@ -68,14 +68,21 @@ raw_handshake (int fd, const char *type)
     return memcmp (theirs, "\5READY", 6) ? -1 : 0; //  "\5ERROR": not admitted
 }
 
-//  The head of a frame of claimed length, then n bytes of it.
+//  The head of a frame of claimed length, then n bytes of it; a short one in one piece, as the other side may
+//  close the connection when it has read the head.
 static inline int
 raw_frame (int fd, int flags, uint64_t claimed, const void *bytes, size_t n)
 {
-    unsigned char head[9] = {(unsigned char)(flags | RAW_LONG)};
+    enum { HEAD = 9, FIRST = 4096 };
+    unsigned char piece[HEAD + FIRST] = {(unsigned char)(flags | RAW_LONG)};
+    size_t first = n < FIRST ? n : FIRST;
     for (int i = 8; i > 0; i--, claimed >>= 8)
-        head[i] = (unsigned char)claimed;
-    return raw_write (fd, head, sizeof head) || raw_write (fd, bytes, n) ? -1 : 0;
+        piece[i] = (unsigned char)claimed;
+    if (first)
+        memcpy (piece + HEAD, bytes, first);
+    if (raw_write (fd, piece, HEAD + first))
+        return -1;
+    return raw_write (fd, (const char *)bytes + first, n - first);
 }
 
 //  True when the other side closed the connection within wait_ms.
