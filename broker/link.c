@@ -156,7 +156,7 @@ connect_again (void *context)
     self->watch = ag_net_socket (self->zmq_context, &(struct ag_net){ZMQ_PAIR, 16, 16, NULL});
     rc = zmq_connect (self->watch, endpoint);
     assert (rc == 0);
-    ag_loop_add_socket (self->loop, self->watch, watch_one, self);
+    ag_loop_add_private (self->loop, self->watch, watch_one, self);
     ag_loop_add_socket (self->loop, self->socket, hear_one, self);
     if (ag_net_connect (self->socket, self->setting.path, &err))
         ag_log_err (AG_ERROR, &err, "link");

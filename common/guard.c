@@ -243,7 +243,7 @@ ag_guard_new (void *zmq_context, ag_loop_t *loop, void *socket, struct ag_guard_
     self->monitor = ag_net_socket (zmq_context, &(struct ag_net){ZMQ_PAIR, 1, 1, NULL});
     rc = zmq_connect (self->monitor, endpoint);
     assert (rc == 0 && self->statm >= 0);
-    ag_loop_add_socket (loop, self->monitor, read_event, self);
+    ag_loop_add_private (loop, self->monitor, read_event, self);
     self->timer = ag_loop_timer (loop, AG_GUARD_REST_MS, AG_GUARD_REST_MS, watch, self);
     return self;
 }

@@ -19,7 +19,9 @@ struct source {
     int fd;          //  of a socket: ZMQ_FD
     ag_ready_fn *fn; //  NULL: removed in this turn
     void *context;
-    bool more; //  it had more when it was last left
+    bool more;    //  it had more when it was last left
+    bool private; //  nobody calls it but fn
+    bool silent;  //  private, and read to its end: its descriptor tells of what comes next
 };
 
 struct timer {
@@ -88,31 +90,44 @@ find (ag_loop_t *self, const void *socket, int fd)
 }
 
 static void
-add (ag_loop_t *self, void *socket, int fd, ag_ready_fn *fn, void *context)
+add (ag_loop_t *self, struct source source)
 {
-    assert (fn && (socket || fd >= 0) && !find (self, socket, fd));
+    assert (source.fn && (source.socket || source.fd >= 0) &&
+            !find (self, source.socket, source.fd));
     if (self->count == self->room) {
         self->room = self->room ? 2 * self->room : 16;
         self->sources = ag_xrealloc (self->sources, self->room * sizeof *self->sources);
         self->items = ag_xrealloc (self->items, self->room * sizeof *self->items);
     }
-    self->sources[self->count] = (struct source){socket, fd, fn, context, false};
-    self->items[self->count] = (struct pollfd){fd, POLLIN, 0};
+    self->sources[self->count] = source;
+    self->items[self->count] = (struct pollfd){source.fd, POLLIN, 0};
     self->count++;
+}
+
+static int
+descriptor (void *socket)
+{
+    int fd, rc = zmq_getsockopt (socket, ZMQ_FD, &fd, &(size_t){sizeof fd});
+    assert (rc == 0);
+    return fd;
 }
 
 void
 ag_loop_add_socket (ag_loop_t *self, void *socket, ag_ready_fn *fn, void *context)
 {
-    int fd, rc = zmq_getsockopt (socket, ZMQ_FD, &fd, &(size_t){sizeof fd});
-    assert (rc == 0);
-    add (self, socket, fd, fn, context);
+    add (self, (struct source){socket, descriptor (socket), fn, context, .more = false});
+}
+
+void
+ag_loop_add_private (ag_loop_t *self, void *socket, ag_ready_fn *fn, void *context)
+{
+    add (self, (struct source){socket, descriptor (socket), fn, context, .private = true});
 }
 
 void
 ag_loop_add_fd (ag_loop_t *self, int fd, ag_ready_fn *fn, void *context)
 {
-    add (self, NULL, fd, fn, context);
+    add (self, (struct source){NULL, fd, fn, context, .more = false});
 }
 
 //  The slot stays until the turn is over: somebody may be walking over it.
@@ -224,15 +239,15 @@ ag_loop_stop (ag_loop_t *self)
 
 //  A socket's descriptor tells only that libzmq has news for it. Any call on the socket may take the news in
 //  and leave the descriptor silent while a message waits, and of a pipe that nobody tried to read there are
-//  none. So each socket is asked before the sleep; what comes later wakes it, and the handler finds out
-//  what it is.
+//  none. So each socket is asked before the sleep, but for private ones since their end was seen; what comes
+//  later wakes it, and the handler finds out what it is.
 static int
 ask_sockets (ag_loop_t *self, struct ag_err *err)
 {
     for (size_t i = 0; i < self->count; i++) {
         struct source *source = &self->sources[i];
         int events = 0, rc = 0;
-        if (!source->socket || source->more)
+        if (!source->socket || source->more || source->silent)
             continue;
         do
             rc = zmq_getsockopt (source->socket, ZMQ_EVENTS, &events, &(size_t){sizeof events});
@@ -240,6 +255,7 @@ ask_sockets (ag_loop_t *self, struct ag_err *err)
         if (rc)
             return ag_fail (err, AG_E_SYSTEM, "ZMQ_EVENTS: %s", zmq_strerror (errno));
         source->more = events & ZMQ_POLLIN;
+        source->silent = source->private && !source->more;
     }
     return 0;
 }
@@ -290,6 +306,7 @@ read_round (ag_loop_t *self, size_t count)
             continue;
         source.more = source.fn (source.context);
         self->sources[at].more = source.more;
+        self->sources[at].silent = source.private && !source.more;
         left += source.more;
     }
     return left;

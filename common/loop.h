@@ -31,8 +31,10 @@ ag_loop_t *ag_loop_new (void);
 void ag_loop_destroy (ag_loop_t **self_p);
 
 //  Watch for input, level-triggered on both kinds. A source is added once. The handler of a socket may find
-//  it empty; it returns false only after libzmq said EAGAIN. Others may use the socket too.
+//  it empty; it returns false only after libzmq said EAGAIN. Others may use the socket too; not a private
+//  one, which nobody calls but its handler, or to read it to EAGAIN: it costs nothing while it is silent.
 void ag_loop_add_socket (ag_loop_t *self, void *socket, ag_ready_fn *fn, void *context);
+void ag_loop_add_private (ag_loop_t *self, void *socket, ag_ready_fn *fn, void *context);
 void ag_loop_add_fd (ag_loop_t *self, int fd, ag_ready_fn *fn, void *context);
 void ag_loop_remove_socket (ag_loop_t *self, void *socket);
 void ag_loop_remove_fd (ag_loop_t *self, int fd);

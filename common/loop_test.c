@@ -105,6 +105,26 @@ a_message_is_read_whoever_took_its_signal_in (void **state)
     assert_true (ag_now_ms() - start_ms < 2500);
 }
 
+//  Silent since it was read to its end, or since it was asked and had nothing; then by its descriptor alone.
+static void
+a_private_socket_is_heard_however_often_it_was_silent (void **state)
+{
+    struct bench *self = *state;
+    ag_loop_remove_socket (self->loop, self->in);
+    turn (self, 0);
+    ag_loop_add_private (self->loop, self->in, read_one, self);
+    turn (self, 0);
+    for (int i = 1; i <= 3; i++) {
+        zmq_send (self->out, "x", 1, 0);
+        turn (self, 5000);
+        assert_int_equal (self->read, 2 * i - 1);
+        turn (self, 0);
+        zmq_send (self->out, "x", 1, 0);
+        turn (self, 5000);
+        assert_int_equal (self->read, 2 * i);
+    }
+}
+
 static void
 a_flood_is_read_in_bounded_turns_without_sleeping_between_them (void **state)
 {
@@ -262,6 +282,7 @@ main (void)
         T (sources_take_turns_one_piece_each),
         T (a_slow_source_costs_the_others_one_piece),
         T (a_timer_fires_once_or_until_it_is_cancelled),
+        T (a_private_socket_is_heard_however_often_it_was_silent),
         T (a_handler_may_remove_and_add_while_the_loop_walks),
         T (a_signal_is_an_event_and_stop_ends_the_run_after_its_turn),
     };

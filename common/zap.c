@@ -73,7 +73,7 @@ ag_zap_new (void *zmq_context, ag_loop_t *loop, ag_admit_fn *fn, void *context, 
     }
     ag_zap_t *self = ag_xmalloc (sizeof *self);
     *self = (ag_zap_t){loop, socket, fn, context, 0};
-    ag_loop_add_socket (loop, socket, answer_one, self);
+    ag_loop_add_private (loop, socket, answer_one, self);
     return self;
 }
 

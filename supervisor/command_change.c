@@ -338,7 +338,7 @@ ag_command_fork (struct ag_command *command, struct ag_err *err)
     uint64_t at;
     if (birth_of (msg, &birth, err) ||
         ag_point_find (command->house->journal, msg->point, &parent, &at, err) ||
-        ag_discard_check (command->house->journal, parent, err))
+        ag_discard_check (parent, err))
         return -1;
     if (parent->number == command->house->fleet_run)
         return ag_fail (err, AG_E_USAGE, "the fleet's own run cannot be forked");

@@ -22,8 +22,7 @@ state_of (struct ag_house *house, uint64_t run)
     static const enum ag_unit_state order[] = {AG_UNIT_FAILED,  AG_UNIT_BUSY,    AG_UNIT_STARTING,
                                                AG_UNIT_BACKOFF, AG_UNIT_WAITING, AG_UNIT_READY,
                                                AG_UNIT_PARKED,  AG_UNIT_STOPPED};
-    struct ag_err err;
-    if (ag_is_discarded (house->journal, run, &err) > 0)
+    if (ag_is_discarded (house->journal, run))
         return "discarded";
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)

@@ -131,15 +131,14 @@ put_work (struct ag_house *house, const struct ag_run *run, struct ag_buf *out, 
 
 static void
 answer_kept (struct ag_command *command, const struct ag_run *run,
-             const struct ag_retained *retained, bool discarded, struct ag_buf *reasons,
-             uint32_t count)
+             const struct ag_retained *retained, struct ag_buf *reasons, uint32_t count)
 {
     struct ag_answer answer = begin (command, run);
     put_evt (&answer, "tip", run->head.tip);
     put_evt (&answer, "covers_through", retained->covered);
     put_evt (&answer, "archived_through", retained->archived);
     ag_answer_key (&answer, "discarded");
-    ag_put_bool (answer.out, discarded);
+    ag_put_bool (answer.out, run->discarded);
     ag_answer_key (&answer, "reasons");
     ag_put_list (answer.out, count);
     ag_buf_add_str (answer.out, ag_buf_str (reasons));
@@ -157,11 +156,10 @@ ag_command_kept (struct ag_command *command, struct ag_err *err)
     if (ag_run_find (house->journal, command->msg->kept.run, &run, err) ||
         ag_retained_get (ag_journal_batch (house->journal), run->number, &retained, err))
         return -1;
-    int discarded = ag_is_discarded (house->journal, run->number, err);
-    int rc = discarded < 0 ? -1 : ag_kept_write (house->journal, run, &reasons, &count, err);
+    int rc = ag_kept_write (house->journal, run, &reasons, &count, err);
     if (!rc) {
         put_work (house, run, &reasons, &count);
-        answer_kept (command, run, &retained, discarded, &reasons, count);
+        answer_kept (command, run, &retained, &reasons, count);
     }
     ag_buf_fini (&reasons);
     return rc;

@@ -98,7 +98,7 @@ ag_command_run (struct ag_command *command, struct ag_str text, struct ag_run **
                 struct ag_err *err)
 {
     ag_journal_t *journal = command->house->journal;
-    return ag_run_find (journal, text, run, err) || ag_discard_check (journal, *run, err) ? -1 : 0;
+    return ag_run_find (journal, text, run, err) || ag_discard_check (*run, err) ? -1 : 0;
 }
 
 bool

@@ -211,10 +211,9 @@ drop (struct ag_house *house, struct ag_unit *unit)
 static bool
 is_done_with (struct ag_house *house, const struct ag_unit *unit)
 {
-    struct ag_err err;
     return unit->run && !unit->replay &&
            (ag_run_is_gone (house->journal, unit->run) ||
-            (!unit->child && ag_is_discarded (house->journal, unit->run, &err) > 0));
+            (!unit->child && ag_is_discarded (house->journal, unit->run)));
 }
 
 void
@@ -418,11 +417,7 @@ revive (void *arg, struct ag_str name)
     struct ag_run *run;
     struct ag_str id = {name.p + 5, name.n - 5}; //  after "fork/"
     revival->rc = ag_run_find (revival->house->journal, id, &run, revival->err);
-    int discarded =
-        revival->rc ? 1 : ag_is_discarded (revival->house->journal, run->number, revival->err);
-    if (discarded < 0)
-        revival->rc = -1;
-    if (discarded == 0)
+    if (!revival->rc && !run->discarded)
         revival->rc = ag_fleet_adopt (revival->house, run, true, revival->err);
     return !revival->rc;
 }

@@ -84,6 +84,12 @@ ag_open_shown (ag_journal_t *self, struct ag_run *run)
 }
 
 void
+ag_open_discarded (ag_journal_t *self, struct ag_run *run)
+{
+    *add_undo (self) = (struct ag_undo){.open = (struct ag_open *)run, .discarded = true};
+}
+
+void
 ag_run_touch (ag_journal_t *self, struct ag_run *run)
 {
     struct ag_open *open = (struct ag_open *)run;
@@ -224,6 +230,8 @@ ag_journal_rollback (ag_journal_t *self, const struct ag_mark *mark)
         } else if (undo->shown) {
             undo->open->run.hidden = true;
             undo->open->run.label[0] = 0;
+        } else if (undo->discarded) {
+            undo->open->run.discarded = false;
         } else {
             undo->open->run.head = undo->head;
             undo->open->marked = undo->marked;

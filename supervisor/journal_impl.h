@@ -10,7 +10,10 @@
 #include <bsd/sys/queue.h>
 #include <bsd/sys/tree.h>
 
-enum { AG_CHECKPOINT = 256 }; //  events of a run from one checkpoint to the next
+enum {
+    AG_CHECKPOINT = 256, //  events of a run from one checkpoint to the next
+    AG_NAMED = 64        //  labels that are remembered
+};
 
 //  An open run. Its place in the journal stays the same while it is open.
 struct ag_open {
@@ -28,8 +31,9 @@ struct ag_undo {
     struct ag_open *open;
     struct ag_run_head head;
     uint64_t marked;
-    bool made;  //  the run itself was made
-    bool shown; //  it was hidden, and had no label
+    bool made;      //  the run itself was made
+    bool shown;     //  it was hidden, and had no label
+    bool discarded; //  it was not
 };
 
 //  An event of this turn; its bytes lie in `bytes`.
@@ -44,6 +48,7 @@ struct ag_journal {
     struct ag_open_runs runs;
     struct ag_open_list dirty;
     size_t open_count;
+    uint64_t named[AG_NAMED]; //  runs that were found by a label, by its hash: only worth a look
 
     struct ag_undo *undo;
     size_t undo_count, undo_room;
@@ -72,8 +77,9 @@ void ag_journal_begin_turn (ag_journal_t *self);
 struct ag_open *ag_open_find (ag_journal_t *self, uint64_t number);
 //  Link a run that was read, or made (then it is undone with the request).
 void ag_open_add (ag_journal_t *self, struct ag_open *open, bool made);
-//  A hidden run is about to be shown: that is undone with the request.
+//  A hidden run is about to be shown, or a run to be discarded: that is undone with the request.
 void ag_open_shown (ag_journal_t *self, struct ag_run *run);
+void ag_open_discarded (ag_journal_t *self, struct ag_run *run);
 //  Forget every open run; nothing is dirty.
 void ag_open_clear (ag_journal_t *self);
 

@@ -34,22 +34,18 @@ ag_archive_step (ag_journal_t *journal, struct ag_run *run, int chunks,
 
 /*  Discard  */
 
-int
-ag_is_discarded (ag_journal_t *journal, uint64_t run, struct ag_err *err)
+bool
+ag_is_discarded (ag_journal_t *journal, uint64_t number)
 {
-    struct ag_key key;
-    struct ag_buf hold = {0};
-    ag_key_of_run (&key, 'd', run);
-    int rc = ag_batch_get (ag_journal_batch (journal), AG_META, ag_key_str (&key), &hold, err);
-    ag_buf_fini (&hold);
-    return rc;
+    struct ag_err err;
+    struct ag_run *run;
+    return !ag_run_get (journal, number, &run, &err) && run->discarded;
 }
 
 int
-ag_discard_check (ag_journal_t *journal, const struct ag_run *run, struct ag_err *err)
+ag_discard_check (const struct ag_run *run, struct ag_err *err)
 {
-    int rc = ag_is_discarded (journal, run->number, err);
-    return rc > 0 ? ag_fail (err, AG_E_DISCARDED, "run %s is discarded", run->id) : rc;
+    return run->discarded ? ag_fail (err, AG_E_DISCARDED, "run %s is discarded", run->id) : 0;
 }
 
 //  Forks of a run that are not discarded, up to a number of them.
@@ -57,52 +53,28 @@ struct forks {
     ag_journal_t *journal;
     uint64_t runs[AG_KEPT_MAX];
     uint32_t limit, count;
-    struct ag_err *err;
-    int rc;
 };
 
 static bool
 add_fork (void *arg, struct ag_run *fork)
 {
     struct forks *self = arg;
-    self->rc = ag_is_discarded (self->journal, fork->number, self->err);
-    if (self->rc == 0)
+    if (!fork->discarded)
         self->runs[self->count++] = fork->number;
-    return self->rc >= 0 && self->count < self->limit;
-}
-
-static int
-find_forks (struct forks *self, uint64_t run, struct ag_err *err)
-{
-    self->err = err;
-    if (ag_run_children (self->journal, run, 0, add_fork, self, err))
-        return -1;
-    return self->rc < 0 ? -1 : 0;
-}
-
-static void
-free_label (ag_journal_t *journal, const struct ag_run *run)
-{
-    struct ag_key key;
-    if (!run->label[0])
-        return;
-    ag_key_label (&key, ag_str (run->label));
-    ag_batch_delete (ag_journal_batch (journal), AG_META, ag_key_str (&key));
+    return self->count < self->limit;
 }
 
 int
 ag_discard (ag_journal_t *journal, struct ag_run *run, struct ag_err *err)
 {
     struct forks forks = {.journal = journal, .limit = 1};
-    struct ag_key key;
     struct ag_buf payload = {0};
     char fork[AG_RUN_TEXT];
-    int rc = ag_is_discarded (journal, run->number, err);
-    if (rc)
-        return rc > 0 ? 0 : -1;
+    if (run->discarded)
+        return 0;
     if (!run->parent)
         return ag_fail (err, AG_E_USAGE, "run %s is a root: only forks are discarded", run->id);
-    if (find_forks (&forks, run->number, err))
+    if (ag_run_children (journal, run->number, 0, add_fork, &forks, err))
         return -1;
     if (forks.count) {
         ag_run_id (forks.runs[0], fork);
@@ -111,9 +83,7 @@ ag_discard (ag_journal_t *journal, struct ag_run *run, struct ag_err *err)
     ag_put_map (&payload, 0);
     if (ag_journal_tell (journal, run, AG_EV_RUNTIME_DISCARDED, 0, &payload, NULL, err))
         return -1;
-    free_label (journal, run);
-    ag_key_of_run (&key, 'd', run->number);
-    ag_batch_put (ag_journal_batch (journal), AG_META, ag_key_str (&key), AG_LIT (""));
+    ag_run_discard (journal, run);
     return 0;
 }
 
@@ -157,7 +127,7 @@ put_lineage (struct kept *self)
 {
     struct forks forks = {.journal = self->journal, .limit = AG_KEPT_MAX};
     struct ag_run *fork;
-    int rc = find_forks (&forks, self->run->number, self->err);
+    int rc = ag_run_children (self->journal, self->run->number, 0, add_fork, &forks, self->err);
     for (uint32_t i = 0; !rc && i < forks.count; i++) {
         rc = ag_run_get (self->journal, forks.runs[i], &fork, self->err);
         if (!rc)

@@ -243,7 +243,7 @@ a_discarded_fork_frees_its_label_and_reads_by_its_id (void **state)
     refuses (self, ag_run_find (self->journal, AG_LIT ("try"), &found, &self->err), AG_E_NOT_FOUND,
              "try");
     must (self, ag_run_find (self->journal, AG_LIT ("r2"), &found, &self->err));
-    refuses (self, ag_discard_check (self->journal, found, &self->err), AG_E_DISCARDED, "r2");
+    refuses (self, ag_discard_check (found, &self->err), AG_E_DISCARDED, "r2");
     uint64_t tip = found->head.tip;
     must (self, ag_discard (self->journal, found, &self->err));
     assert_int_equal (core_tip (self, first), tip);
@@ -253,6 +253,31 @@ a_discarded_fork_frees_its_label_and_reads_by_its_id (void **state)
     assert_string_equal (found->id, "r4");
     assert_non_null (strstr (objects (self, first), "'x':1"));
     assert_sound (self, first);
+}
+
+//  Within one turn, so that what an open run says of itself is asked too, and not only its record.
+static void
+a_discard_is_seen_at_once_and_taken_back_with_its_request (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = base (self);
+    struct ag_birth birth = {.kind = AG_FORK, .label = AG_LIT ("try")};
+    struct ag_run *fork, *other, *found;
+    must (self, ag_fork (self->journal, core_run (self, run), 5, &birth, &fork, &self->err));
+    must (self, ag_run_find (self->journal, AG_LIT ("try"), &found, &self->err));
+    struct ag_mark mark = ag_journal_mark (self->journal);
+    must (self, ag_discard (self->journal, found, &self->err));
+    refuses (self, ag_discard_check (found, &self->err), AG_E_DISCARDED, fork->id);
+    refuses (self, ag_run_find (self->journal, AG_LIT ("try"), &other, &self->err), AG_E_NOT_FOUND,
+             "try");
+    ag_journal_rollback (self->journal, &mark);
+    must (self, ag_discard_check (fork, &self->err));
+    must (self, ag_run_find (self->journal, AG_LIT ("try"), &found, &self->err));
+    assert_ptr_equal (found, fork);
+    must (self, ag_discard (self->journal, found, &self->err));
+    must (self, ag_fork (self->journal, core_run (self, run), 5, &birth, &other, &self->err));
+    must (self, ag_run_find (self->journal, AG_LIT ("try"), &found, &self->err));
+    assert_ptr_equal (found, other);
 }
 
 static void
@@ -284,6 +309,7 @@ main (void)
         core_test (k_11_a_fork_of_a_compacted_past_promotes_exactly_its_patch),
         core_test (an_unfinished_snapshot_is_no_corruption),
         core_test (a_discarded_fork_frees_its_label_and_reads_by_its_id),
+        core_test (a_discard_is_seen_at_once_and_taken_back_with_its_request),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

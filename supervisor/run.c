@@ -177,13 +177,26 @@ check_head (ag_journal_t *self, const struct ag_run *run, struct ag_err *err)
     return 0;
 }
 
+static int
+read_discarded (ag_journal_t *self, struct ag_run *run, struct ag_err *err)
+{
+    struct ag_key key;
+    struct ag_buf hold = {0};
+    ag_key_of_run (&key, 'd', run->number);
+    int rc = ag_batch_get (self->batch, AG_META, ag_key_str (&key), &hold, err);
+    run->discarded = rc > 0;
+    ag_buf_fini (&hold);
+    return rc < 0 ? -1 : 0;
+}
+
 //  Read a run that is not open, its parent first; the run is not yet the journal's.
 static int
 read_run (ag_journal_t *self, uint64_t number, struct ag_run *run, struct ag_err *err)
 {
     struct ag_retained retained;
     if (ag_run_read_record (self, number, run, err) || ag_run_read_head (self, run, err) ||
-        check_head (self, run, err) || ag_retained_get (self->batch, number, &retained, err))
+        check_head (self, run, err) || read_discarded (self, run, err) ||
+        ag_retained_get (self->batch, number, &retained, err))
         return -1;
     run->archived = retained.archived;
     if (!run->parent)
@@ -358,6 +371,20 @@ ag_run_show (ag_journal_t *self, struct ag_run *run, struct ag_str label, struct
     ag_key_making (&key, run->number);
     ag_batch_delete (self->batch, AG_META, ag_key_str (&key));
     return 0;
+}
+
+void
+ag_run_discard (ag_journal_t *self, struct ag_run *run)
+{
+    struct ag_key key;
+    ag_open_discarded (self, run);
+    run->discarded = true;
+    ag_key_of_run (&key, 'd', run->number);
+    ag_batch_put (self->batch, AG_META, ag_key_str (&key), AG_LIT (""));
+    if (!run->label[0])
+        return;
+    ag_key_label (&key, ag_str (run->label));
+    ag_batch_delete (self->batch, AG_META, ag_key_str (&key));
 }
 
 void

@@ -52,6 +52,7 @@ struct ag_run {
     struct ag_str spec;               //  a value of the fleet floor; null when none was given
     //  In memory.
     bool hidden;                //  in the making: nobody finds it by name or in a list
+    bool discarded;             //  its label is free; what it holds is read no more
     uint64_t archived;          //  own events up to here may lie in the archive
     const struct ag_run *above; //  the parent, NULL for a root
     struct ag_run_head head;
@@ -80,6 +81,8 @@ int ag_run_get (ag_journal_t *journal, uint64_t number, struct ag_run **run, str
 //  A hidden run is there from now on, under a label or none. AG_E_EXISTS, AG_E_USAGE: as for ag_run_create.
 int ag_run_show (ag_journal_t *journal, struct ag_run *run, struct ag_str label,
                  struct ag_err *err);
+//  A run is discarded from now on, and its label is free.
+void ag_run_discard (ag_journal_t *journal, struct ag_run *run);
 //  Numbers of runs that are made later are above this one.
 void ag_run_skip (ag_journal_t *journal, uint64_t number);
 

@@ -3,6 +3,30 @@
 
 #include <string.h>
 
+//  Where a run of this label is remembered.
+static uint64_t *
+named (ag_journal_t *self, struct ag_str label)
+{
+    unsigned hash;
+    HASH_VALUE (label.p, label.n, hash);
+    return &self->named[hash % AG_NAMED];
+}
+
+//  The open run that text names, without a look into the store: each request names one, mostly the same few.
+//  What is remembered is believed only for what the run itself says. An id that is a run's is no label.
+static struct ag_run *
+find_open (ag_journal_t *self, struct ag_str text)
+{
+    uint64_t number;
+    bool by_id = !ag_run_number (text, &number);
+    struct ag_open *open = ag_open_find (self, by_id ? number : *named (self, text));
+    if (!open || open->run.hidden)
+        return NULL;
+    if (!by_id && (open->run.discarded || !ag_str_is (text, open->run.label)))
+        return NULL;
+    return &open->run;
+}
+
 //  1 when text is the label of a run, with its number.
 static int
 find_label (ag_journal_t *self, struct ag_str text, uint64_t *number, struct ag_err *err)
@@ -14,7 +38,7 @@ find_label (ag_journal_t *self, struct ag_str text, uint64_t *number, struct ag_
     ag_key_label (&key, text);
     int rc = ag_batch_get (self->batch, AG_META, ag_key_str (&key), &hold, err);
     if (rc > 0)
-        *number = ag_be64 (hold.p);
+        *named (self, text) = *number = ag_be64 (hold.p);
     ag_buf_fini (&hold);
     return rc;
 }
@@ -34,6 +58,9 @@ int
 ag_run_find (ag_journal_t *self, struct ag_str text, struct ag_run **run, struct ag_err *err)
 {
     uint64_t number;
+    *run = find_open (self, text);
+    if (*run)
+        return 0;
     int rc = find_label (self, text, &number, err);
     if (rc == 0 && !ag_run_number (text, &number))
         rc = exists (self, number, err);

@@ -27,6 +27,25 @@ a_run_is_found_by_its_label_or_its_id (void **state)
     refuses (self, find (self, ""), AG_E_NOT_FOUND, "``");
 }
 
+//  More labels than are remembered: whatever stands where another one stood is not taken for it.
+static void
+each_of_many_labels_names_its_run_again_and_again (void **state)
+{
+    struct core *self = *state;
+    char label[16];
+    for (int i = 1; i <= 200; i++) {
+        snprintf (label, sizeof label, "agent-%d", i);
+        core_root (self, label);
+    }
+    for (int i = 0; i < 600; i++) {
+        int number = i * 7 % 200 + 1;
+        snprintf (label, sizeof label, "agent-%d", number);
+        assert_int_equal (find (self, label), number);
+        snprintf (label, sizeof label, "other-%d", number);
+        refuses (self, find (self, label), AG_E_NOT_FOUND, label);
+    }
+}
+
 static int
 point (struct core *self, const char *text)
 {
@@ -116,6 +135,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         core_test (a_run_is_found_by_its_label_or_its_id),
+        core_test (each_of_many_labels_names_its_run_again_and_again),
         core_test (a_point_is_a_run_and_one_of_its_events),
         core_test (runs_and_children_are_listed_in_pages),
         core_test (a_label_can_be_given_once_and_no_run_takes_it_as_its_id),

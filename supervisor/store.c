@@ -1,11 +1,12 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/store_impl.h"
 #include "common/hash.h"
+#include "common/loop.h"
 
 #include <assert.h>
 #include <inttypes.h>
 
-enum { RESERVE_BYTES = 64 << 20 };
+enum { RESERVE_BYTES = 64 << 20, AMPLE_BYTES = 1 << 30, AMPLE_MS = 20 };
 
 void
 ag_store_init (ag_store_t *self, const struct ag_store_ops *ops)
@@ -65,17 +66,28 @@ ag_scan_destroy (ag_scan_t **scan_p)
     *scan_p = NULL;
 }
 
+//  Every turn asks, and a system call is a good part of a small one. Where a GiB goes faster, the write finds out.
+static bool
+has_ample_room (const ag_store_t *self, uint64_t wanted)
+{
+    return self->room > AMPLE_BYTES && self->room - AMPLE_BYTES > wanted &&
+           ag_now_ms() - self->room_ms < AMPLE_MS;
+}
+
 int
 ag_store_room (ag_store_t *self, uint64_t extra, struct ag_err *err)
 {
-    uint64_t room, wanted = self->reserve < UINT64_MAX - extra ? self->reserve + extra : UINT64_MAX;
-    if (self->ops->room (self, &room, err))
+    uint64_t wanted = self->reserve < UINT64_MAX - extra ? self->reserve + extra : UINT64_MAX;
+    if (has_ample_room (self, wanted))
+        return 0;
+    if (self->ops->room (self, &self->room, err))
         return -1;
-    if (room < wanted)
+    self->room_ms = ag_now_ms();
+    if (self->room < wanted)
         return ag_fail (err, AG_E_DISK_FULL,
                         "%" PRIu64 " bytes are free on the disk of the store, %" PRIu64
                         " are kept in reserve",
-                        room, wanted);
+                        self->room, wanted);
     return 0;
 }
 

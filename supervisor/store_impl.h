@@ -28,7 +28,9 @@ struct ag_store {
     const struct ag_store_ops *ops;
     char identity[33];
     uint64_t epoch, reserve;
-    size_t scans; //  open ones
+    uint64_t room;   //  free bytes when they were last asked for,
+    int64_t room_ms; //  and when that was
+    size_t scans;    //  open ones
 };
 
 struct ag_scan {

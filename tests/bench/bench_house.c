@@ -58,6 +58,7 @@ open_house (struct bench *self, const char *dir)
         die (dir, err.text);
     self->context = ag_net_context();
     self->socket = ag_net_socket (self->context, &(struct ag_net){ZMQ_DEALER, 1000, 1000, NULL});
+    zmq_setsockopt (self->socket, ZMQ_RCVTIMEO, &(int){WAIT_MS}, sizeof (int));
     if (ag_net_connect (self->socket, self->home.client, &err))
         die (self->home.client, err.text);
     snprintf (self->prefix, sizeof self->prefix, "%08x%08x", (unsigned)getpid(),
@@ -87,12 +88,9 @@ hear (struct bench *self)
     zmq_msg_t frame;
     struct ag_str word;
     struct ag_err err;
-    zmq_pollitem_t item = {self->socket, 0, ZMQ_POLLIN, 0};
-    if (zmq_poll (&item, 1, WAIT_MS) <= 0)
-        die ("an answer", "none within a minute");
     zmq_msg_init (&frame);
     if (zmq_msg_recv (&frame, self->socket, 0) < 0)
-        die ("recv", zmq_strerror (errno));
+        die ("no answer within a minute", zmq_strerror (errno));
     ag_buf_clear (&self->answer);
     ag_buf_add (&self->answer, zmq_msg_data (&frame), zmq_msg_size (&frame));
     zmq_msg_close (&frame);
