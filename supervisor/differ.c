@@ -4,11 +4,28 @@
 #include <stdio.h>
 #include <string.h>
 
-//  Where the same invocation done again rightly says something else: when it was, and in which run.
-static const char *const ignored[] = {
-    "payload.object.provenance.timestamp",   "payload.object.provenance.run_id",
-    "payload.relation.provenance.timestamp", "payload.relation.provenance.run_id",
-    "payload.patch.provenance.timestamp",    "payload.patch.provenance.run_id"};
+//  Where the same invocation done again rightly says something else: when and in which run something was made, where
+//  in the code it failed, and who knew an answer.
+static const struct {
+    enum ag_type type;
+    const char *path;
+} ignored[] = {{AG_EV_OBJECT_CREATED, "payload.object.provenance.timestamp"},
+               {AG_EV_OBJECT_CREATED, "payload.object.provenance.run_id"},
+               {AG_EV_RELATION_CREATED, "payload.relation.provenance.timestamp"},
+               {AG_EV_RELATION_CREATED, "payload.relation.provenance.run_id"},
+               {AG_EV_PATCH_PROPOSED, "payload.patch.provenance.timestamp"},
+               {AG_EV_PATCH_PROPOSED, "payload.patch.provenance.run_id"},
+               {AG_EV_PATCH_APPLIED, "payload.patch.provenance.timestamp"},
+               {AG_EV_PATCH_APPLIED, "payload.patch.provenance.run_id"},
+               {AG_EV_BEHAVIOR_FAILED, "payload.traceback"},
+               {AG_EV_TOOL_REQUESTED, "payload.cache_hit"}};
+
+//  The way down two values of an event of this type.
+struct walk {
+    enum ag_type type;
+    struct ag_buf path;
+    struct ag_difference *out;
+};
 
 void
 ag_difference_fini (struct ag_difference *self)
@@ -44,37 +61,34 @@ keep (struct ag_str value, struct ag_buf *out)
         ag_put_value (out, value);
 }
 
-static bool differ (struct ag_buf *path, struct ag_str a, struct ag_str b,
-                    struct ag_difference *out);
+static bool differ (struct walk *walk, struct ag_str a, struct ag_str b);
 
 static bool
-is_ignored (const struct ag_buf *path)
+is_ignored (const struct walk *walk)
 {
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        if (ag_str_is (ag_buf_str (path), ignored[i]))
+        if (walk->type == ignored[i].type && ag_str_is (ag_buf_str (&walk->path), ignored[i].path))
             return true;
     return false;
 }
 
 //  The path's end is put back afterwards.
 static bool
-differ_below (struct ag_buf *path, struct ag_str step, struct ag_str a, struct ag_str b,
-              struct ag_difference *out)
+differ_below (struct walk *walk, struct ag_str step, struct ag_str a, struct ag_str b)
 {
-    size_t before = path->n;
-    ag_buf_add_str (path, step);
-    bool found = !is_ignored (path) && differ (path, a, b, out);
-    path->n = before;
+    size_t before = walk->path.n;
+    ag_buf_add_str (&walk->path, step);
+    bool found = !is_ignored (walk) && differ (walk, a, b);
+    walk->path.n = before;
     return found;
 }
 
 static bool
-differ_key (struct ag_buf *path, struct ag_str key, struct ag_str a, struct ag_str b,
-            struct ag_difference *out)
+differ_key (struct walk *walk, struct ag_str key, struct ag_str a, struct ag_str b)
 {
     struct ag_buf step = {0};
     ag_buf_text (&step, ".%.*s", AG_STR_ARG (key));
-    bool found = differ_below (path, ag_buf_str (&step), a, b, out);
+    bool found = differ_below (walk, ag_buf_str (&step), a, b);
     ag_buf_fini (&step);
     return found;
 }
@@ -94,7 +108,7 @@ value_of (struct ag_str map, struct ag_str key)
 }
 
 static bool
-differ_maps (struct ag_buf *path, struct ag_str a, struct ag_str b, struct ag_difference *out)
+differ_maps (struct walk *walk, struct ag_str a, struct ag_str b)
 {
     struct ag_head head, key;
     struct ag_str value;
@@ -102,19 +116,19 @@ differ_maps (struct ag_buf *path, struct ag_str a, struct ag_str b, struct ag_di
     if (ag_next (&in, &head))
         return false;
     for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
-        if (differ_key (path, key.s, value, value_of (b, key.s), out))
+        if (differ_key (walk, key.s, value, value_of (b, key.s)))
             return true;
     in = ag_cursor (b);
     if (ag_next (&in, &head))
         return false;
     for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
-        if (!value_of (a, key.s).p && differ_key (path, key.s, (struct ag_str){0}, value, out))
+        if (!value_of (a, key.s).p && differ_key (walk, key.s, (struct ag_str){0}, value))
             return true;
     return false;
 }
 
 static bool
-differ_lists (struct ag_buf *path, struct ag_str a, struct ag_str b, struct ag_difference *out)
+differ_lists (struct walk *walk, struct ag_str a, struct ag_str b)
 {
     struct ag_cursor left = ag_cursor (a), right = ag_cursor (b);
     struct ag_head many, few;
@@ -129,41 +143,55 @@ differ_lists (struct ag_buf *path, struct ag_str a, struct ag_str b, struct ag_d
         if (i < few.count)
             ag_take (&right, &other);
         snprintf (step, sizeof step, "[%u]", i);
-        if (differ_below (path, ag_str (step), one, other, out))
+        if (differ_below (walk, ag_str (step), one, other))
             return true;
     }
     return false;
 }
 
 static bool
-differ (struct ag_buf *path, struct ag_str a, struct ag_str b, struct ag_difference *out)
+differ (struct walk *walk, struct ag_str a, struct ag_str b)
 {
     enum ag_kind kind = ag_kind_of (a);
     bool same_kind = a.p && b.p && kind == ag_kind_of (b);
     if (same_kind && kind == AG_MAP)
-        return differ_maps (path, a, b, out);
+        return differ_maps (walk, a, b);
     if (same_kind && kind == AG_LIST)
-        return differ_lists (path, a, b, out);
+        return differ_lists (walk, a, b);
     if (a.p && b.p && ag_value_equal (a, b))
         return false;
-    ag_buf_clear (&out->path);
-    ag_buf_add_str (&out->path, ag_buf_str (path));
-    keep (a, &out->recorded);
-    keep (b, &out->found);
+    ag_buf_clear (&walk->out->path);
+    ag_buf_add_str (&walk->out->path, ag_buf_str (&walk->path));
+    keep (a, &walk->out->recorded);
+    keep (b, &walk->out->found);
     return true;
+}
+
+static bool
+differ_at (uint64_t event, enum ag_type type, const char *path, struct ag_str recorded,
+           struct ag_str found, struct ag_difference *out)
+{
+    struct walk walk = {.type = type, .out = out};
+    ag_buf_add_str (&walk.path, ag_str (path));
+    bool different = differ (&walk, recorded, found);
+    ag_buf_fini (&walk.path);
+    if (different)
+        out->event = event;
+    return different;
 }
 
 bool
 ag_differ (uint64_t event, const char *path, struct ag_str recorded, struct ag_str found,
            struct ag_difference *out)
 {
-    struct ag_buf at = {0};
-    ag_buf_add_str (&at, ag_str (path));
-    bool different = differ (&at, recorded, found, out);
-    ag_buf_fini (&at);
-    if (different)
-        out->event = event;
-    return different;
+    return differ_at (event, AG_EV_COUNT, path, recorded, found, out);
+}
+
+bool
+ag_differ_payload (const struct ag_event *recorded, struct ag_str found, struct ag_difference *out)
+{
+    return differ_at (recorded->seq, ag_type_of (recorded->type), "payload", recorded->payload,
+                      found, out);
 }
 
 static bool
@@ -193,7 +221,7 @@ differ_event (const struct ag_event *a, const struct ag_event *b, struct ag_diff
     ag_put_evt (&right, b->cause);
     different = different ||
                 ag_differ (a->seq, "cause", ag_buf_str (&left), ag_buf_str (&right), out) ||
-                ag_differ (a->seq, "payload", a->payload, b->payload, out);
+                ag_differ_payload (a, b->payload, out);
     ag_buf_fini (&left);
     ag_buf_fini (&right);
     return different;

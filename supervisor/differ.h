@@ -20,6 +20,10 @@ void ag_difference_write (const struct ag_difference *self, struct ag_buf *out);
 bool ag_differ (uint64_t event, const char *path, struct ag_str recorded, struct ag_str found,
                 struct ag_difference *difference);
 
+//  The same for the payload of a recorded event, but for what is of its time.
+bool ag_differ_payload (const struct ag_event *recorded, struct ag_str found,
+                        struct ag_difference *difference);
+
 //  Compare events first..last of one run, one by one, with those under the same sequences of another: type,
 //  actor, frame, cause and payload; times and the names of runs are left out. 1 when they differ, 0, -1.
 int ag_differ_events (ag_journal_t *journal, const struct ag_run *recorded,

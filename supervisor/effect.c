@@ -83,14 +83,20 @@ append (const struct call *call, enum ag_type type, struct ag_buf *payload, uint
     return ag_invocation_tell (call->house, call->invocation, type, cause, payload, seq, err);
 }
 
+static void
+put_requested (const struct call *call, struct ag_buf *out)
+{
+    ag_put_map (out, 7);
+    put_common (call, out);
+    ag_put_lit (out, "args");
+    ag_put_value (out, call->args);
+}
+
 static int
 append_requested (const struct call *call, uint64_t *seq, struct ag_err *err)
 {
     struct ag_buf payload = {0};
-    ag_put_map (&payload, 7);
-    put_common (call, &payload);
-    ag_put_lit (&payload, "args");
-    ag_put_value (&payload, call->args);
+    put_requested (call, &payload);
     return append (call, AG_EV_TOOL_REQUESTED, &payload, call->invocation->event, seq, err);
 }
 
@@ -445,7 +451,7 @@ from_record (const struct call *call, struct ag_buf *answer, uint64_t *requested
 int
 ag_effect_from_record (struct ag_house *house, struct ag_invocation *self,
                        const struct ag_msg_effect *effect, struct ag_buf *answer,
-                       uint64_t *requested, struct ag_err *err)
+                       struct ag_buf *asked, uint64_t *requested, struct ag_err *err)
 {
     struct ag_buf args = {0};
     uint8_t content[AG_HASH];
@@ -456,6 +462,8 @@ ag_effect_from_record (struct ag_house *house, struct ag_invocation *self,
         rc = 1;
     else if (!rc)
         rc = from_record (&call, answer, requested, err);
+    if (rc >= 0)
+        put_requested (&call, asked);
     ag_buf_fini (&args);
     return rc;
 }

@@ -53,60 +53,71 @@ open_payload (const struct ag_invocation *self, struct ag_buf *out)
     return map;
 }
 
+void
+ag_invocation_write (const struct ag_invocation *self, struct ag_str pairs, uint32_t count,
+                     struct ag_buf *out)
+{
+    size_t map = open_payload (self, out);
+    ag_buf_add_str (out, pairs);
+    ag_close (out, map, 2 + count);
+}
+
 int
 ag_invocation_note (struct ag_house *house, const struct ag_invocation *self, enum ag_type type,
                     struct ag_str pairs, uint32_t count, struct ag_err *err)
 {
     struct ag_buf payload = {0};
     uint64_t seq;
-    size_t map = open_payload (self, &payload);
-    ag_buf_add_str (&payload, pairs);
-    ag_close (&payload, map, 2 + count);
+    ag_invocation_write (self, pairs, count, &payload);
     return append (house, self, type, &payload, &seq, err);
 }
 
-static int
-append_matched (struct ag_house *house, const struct ag_invocation *self, struct ag_err *err)
+bool
+ag_invocation_write_matched (const struct ag_invocation *self, struct ag_buf *out)
 {
     struct ag_str pattern;
     struct ag_buf pairs = {0};
     if (ag_map_text (ag_buf_str (&self->behavior), "pattern", &pattern))
-        return 0;
-    ag_put_lit (&pairs, "matches_count");
-    ag_put_uint (&pairs, self->matches.count);
-    ag_put_lit (&pairs, "pattern");
-    ag_put_text (&pairs, pattern);
-    int rc = ag_invocation_note (house, self, AG_EV_PATTERN_MATCHED, ag_buf_str (&pairs), 2, err);
+        return false;
+    ag_put_pair_uint (&pairs, "matches_count", self->matches.count);
+    ag_put_pair_text (&pairs, "pattern", pattern);
+    ag_invocation_write (self, ag_buf_str (&pairs), 2, out);
     ag_buf_fini (&pairs);
-    return rc;
+    return true;
 }
 
+enum ag_type
+ag_invocation_write_started (const struct ag_invocation *self, const struct ag_event *trigger,
+                             uint32_t attempt, struct ag_buf *out)
+{
+    struct ag_str type = {0}, object = {0};
+    bool relation = !ag_map_text (ag_buf_str (&self->behavior), "relation_type", &type);
+    size_t map = open_payload (self, out);
+    ag_put_pair_text (out, "triggering_event_type", trigger->type);
+    ag_map_text (trigger->payload, "id", &object);
+    if (relation)
+        ag_put_pair_text (out, "relation_type", type);
+    else
+        ag_put_pair_or_null (out, "triggering_object_id", object);
+    ag_put_pair_uint (out, "attempt", attempt);
+    if (relation)
+        ag_put_pair_text (out, "relation_id", ag_buf_str (&self->relation));
+    ag_close (out, map, relation ? 6 : 5);
+    return relation ? AG_EV_RELATION_BEHAVIOR_STARTED : AG_EV_BEHAVIOR_STARTED;
+}
+
+//  Its pattern was found, if it has one, and it starts.
 static int
-append_started (struct ag_house *house, struct ag_invocation *self, const struct ag_event *event,
+append_started (struct ag_house *house, struct ag_invocation *self, const struct ag_event *trigger,
                 struct ag_err *err)
 {
     struct ag_buf payload = {0};
-    struct ag_str type = {0}, object = {0};
-    bool relation = !ag_map_text (ag_buf_str (&self->behavior), "relation_type", &type);
-    size_t map = open_payload (self, &payload);
-    ag_put_lit (&payload, "triggering_event_type");
-    ag_put_text (&payload, event->type);
-    ag_put_lit (&payload, relation ? "relation_type" : "triggering_object_id");
-    if (relation)
-        ag_put_text (&payload, type);
-    else if (!ag_map_text (event->payload, "id", &object))
-        ag_put_text (&payload, object);
-    else
-        ag_put_null (&payload);
-    ag_put_lit (&payload, "attempt");
-    ag_put_uint (&payload, self->attempt + 1);
-    if (relation) {
-        ag_put_lit (&payload, "relation_id");
-        ag_put_text (&payload, ag_buf_str (&self->relation));
-    }
-    ag_close (&payload, map, relation ? 6 : 5);
-    return append (house, self, relation ? AG_EV_RELATION_BEHAVIOR_STARTED : AG_EV_BEHAVIOR_STARTED,
-                   &payload, &self->started, err);
+    uint64_t seq;
+    if (ag_invocation_write_matched (self, &payload) &&
+        append (house, self, AG_EV_PATTERN_MATCHED, &payload, &seq, err))
+        return -1;
+    enum ag_type type = ag_invocation_write_started (self, trigger, self->attempt + 1, &payload);
+    return append (house, self, type, &payload, &self->started, err);
 }
 
 int
@@ -123,10 +134,8 @@ ag_invocation_begin (struct ag_house *house, struct ag_invocation *self, struct 
         ag_buf_clear (&self->frame);
         if (event.frame.p)
             ag_buf_add_str (&self->frame, event.frame);
-        rc = append_matched (house, self, err);
-    }
-    if (!rc)
         rc = append_started (house, self, &event, err);
+    }
     if (!rc) {
         ag_run_touch (house->journal, run);
         run->head.used[AG_USED_CALLS]++;
@@ -139,45 +148,66 @@ ag_invocation_begin (struct ag_house *house, struct ag_invocation *self, struct 
     return rc;
 }
 
-//  behavior.failed closes it.
-struct failure {
-    struct ag_str type, message, traceback, reason; //  p NULL: left out
-};
-
 static void
 put_part (struct ag_buf *out, uint32_t *fields, const char *key, struct ag_str text)
 {
     if (!text.p)
         return;
-    ag_put_lit (out, key);
-    ag_put_text (out, text);
+    ag_put_pair_text (out, key, text);
     ++*fields;
 }
 
+void
+ag_invocation_write_failed (const struct ag_invocation *self, const struct ag_failure *failure,
+                            struct ag_buf *out)
+{
+    uint32_t fields = 2;
+    size_t map = open_payload (self, out);
+    put_part (out, &fields, "exception_type", failure->type);
+    put_part (out, &fields, "message", failure->message);
+    put_part (out, &fields, "traceback", failure->traceback);
+    put_part (out, &fields, "reason", failure->reason);
+    ag_close (out, map, fields);
+}
+
+//  behavior.failed closes it.
 static int
-close_failed (struct ag_house *house, struct ag_invocation *self, const struct failure *failure,
+close_failed (struct ag_house *house, struct ag_invocation *self, const struct ag_failure *failure,
               struct ag_err *err)
 {
     struct ag_buf payload = {0};
-    uint32_t fields = 2;
     uint64_t seq;
-    size_t map = open_payload (self, &payload);
-    put_part (&payload, &fields, "exception_type", failure->type);
-    put_part (&payload, &fields, "message", failure->message);
-    put_part (&payload, &fields, "traceback", failure->traceback);
-    put_part (&payload, &fields, "reason", failure->reason);
-    ag_close (&payload, map, fields);
+    ag_invocation_write_failed (self, failure, &payload);
     int rc = append (house, self, AG_EV_BEHAVIOR_FAILED, &payload, &seq, err);
     if (!rc)
         ag_queue_close (house, self->run);
     return rc;
 }
 
+struct ag_failure
+ag_failure_refused (const struct ag_err *why)
+{
+    return (struct ag_failure){.type = AG_LIT ("OperationRefused"),
+                               .message = ag_str (why->text),
+                               .reason = ag_str (ag_code_name (why->code))};
+}
+
+struct ag_failure
+ag_failure_own (struct ag_str error)
+{
+    struct ag_failure failure = {.type = AG_LIT ("Error"), .message = AG_LIT ("")};
+    ag_map_text (error, "type", &failure.type);
+    ag_map_text (error, "message", &failure.message);
+    ag_map_text (error, "traceback", &failure.traceback);
+    ag_map_text (error, "reason", &failure.reason);
+    return failure;
+}
+
 int
 ag_invocation_give_up (struct ag_house *house, struct ag_invocation *self, const struct ag_err *why,
                        const char *reason, struct ag_err *err)
 {
-    struct failure failure = {
+    struct ag_failure failure = {
         .type = AG_LIT ("NotHandedOut"), .message = ag_str (why->text), .reason = ag_str (reason)};
     return close_failed (house, self, &failure, err);
 }
@@ -284,7 +314,7 @@ again (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer
        struct ag_err *err)
 {
     if (++self->contentions > AG_CONTENTIONS) {
-        struct failure failure = {
+        struct ag_failure failure = {
             .type = AG_LIT ("Contention"),
             .message = AG_LIT ("what it read was changed by somebody else each time"),
             .reason = AG_LIT ("contention")};
@@ -303,9 +333,9 @@ exhausted (struct ag_house *house, struct ag_invocation *self, const struct ag_e
 {
     uint64_t number = self->run;
     uint32_t over = self->over;
-    struct failure failure = {.type = AG_LIT ("BudgetExhausted"),
-                              .message = ag_str (why->text),
-                              .reason = ag_str (ag_budget_reason (over))};
+    struct ag_failure failure = {.type = AG_LIT ("BudgetExhausted"),
+                                 .message = ag_str (why->text),
+                                 .reason = ag_str (ag_budget_reason (over))};
     return close_failed (house, self, &failure, err) || ag_queue_exhaust (house, number, over, err)
                ? -1
                : 0;
@@ -316,9 +346,7 @@ static int
 refused (struct ag_house *house, struct ag_invocation *self, const struct ag_err *why,
          struct ag_buf *answer, struct ag_err *err)
 {
-    struct failure failure = {.type = AG_LIT ("OperationRefused"),
-                              .message = ag_str (why->text),
-                              .reason = ag_str (ag_code_name (why->code))};
+    struct ag_failure failure = ag_failure_refused (why);
     struct ag_answer made = ag_answer_begin (answer, "ok", (struct ag_str){0});
     ag_answer_key (&made, "failed");
     ag_put_bool (answer, true);
@@ -336,11 +364,11 @@ static int
 diverged (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
           struct ag_err *err)
 {
-    struct failure failure = {.type = AG_LIT ("EffectDiverged"),
-                              .message =
-                                  AG_LIT ("it ran again and asked for something else after an "
-                                          "effect that cannot be repeated"),
-                              .reason = AG_LIT ("effect.diverged")};
+    struct ag_failure failure = {.type = AG_LIT ("EffectDiverged"),
+                                 .message =
+                                     AG_LIT ("it ran again and asked for something else after an "
+                                             "effect that cannot be repeated"),
+                                 .reason = AG_LIT ("effect.diverged")};
     ag_answer_ok (answer, (struct ag_str){0});
     return close_failed (house, self, &failure, err);
 }
@@ -427,18 +455,13 @@ int
 ag_invocation_fail (struct ag_house *house, struct ag_invocation *self,
                     const struct ag_msg_fail *fail, struct ag_buf *answer, struct ag_err *err)
 {
-    struct failure failure = {.type = AG_LIT ("Error"), .message = AG_LIT ("")};
     struct ag_buf normal = {0};
     int rc = can_only_fail (house, self, answer, err);
     if (rc)
         return rc < 0 ? -1 : 0;
     rc = ag_value_normalise (fail->error, &normal, err);
     if (!rc) {
-        struct ag_str error = ag_buf_str (&normal);
-        ag_map_text (error, "type", &failure.type);
-        ag_map_text (error, "message", &failure.message);
-        ag_map_text (error, "traceback", &failure.traceback);
-        ag_map_text (error, "reason", &failure.reason);
+        struct ag_failure failure = ag_failure_own (ag_buf_str (&normal));
         rc = close_failed (house, self, &failure, err);
     }
     ag_buf_fini (&normal);
@@ -455,9 +478,9 @@ ag_invocation_died (struct ag_house *house, struct ag_invocation *self,
         ag_queue_again (house, self->run);
         return 0;
     }
-    struct failure failure = {.type = AG_LIT ("WorkerCrashed"),
-                              .message = ag_str (death->why),
-                              .traceback = death->stderr_tail,
-                              .reason = AG_LIT ("worker.crashed")};
+    struct ag_failure failure = {.type = AG_LIT ("WorkerCrashed"),
+                                 .message = ag_str (death->why),
+                                 .traceback = death->stderr_tail,
+                                 .reason = AG_LIT ("worker.crashed")};
     return close_failed (house, self, &failure, err);
 }

@@ -42,6 +42,24 @@ struct ag_policy ag_invocation_policy (struct ag_house *house,
 //  Append an event about it: {behavior, event_id} and these pairs, as a map holds them.
 int ag_invocation_note (struct ag_house *house, const struct ag_invocation *invocation,
                         enum ag_type type, struct ag_str pairs, uint32_t count, struct ag_err *err);
+//  Payloads alone: of the above, of pattern.matched (false: it has no pattern), and of the event that it starts with,
+//  whose type is returned.
+void ag_invocation_write (const struct ag_invocation *invocation, struct ag_str pairs,
+                          uint32_t count, struct ag_buf *out);
+bool ag_invocation_write_matched (const struct ag_invocation *invocation, struct ag_buf *out);
+enum ag_type ag_invocation_write_started (const struct ag_invocation *invocation,
+                                          const struct ag_event *trigger, uint32_t attempt,
+                                          struct ag_buf *out);
+
+//  What behavior.failed says went wrong; p NULL: left out. Made of why operations were refused, or of the error that a
+//  worker gives (a normal value), from which it borrows.
+struct ag_failure {
+    struct ag_str type, message, traceback, reason;
+};
+struct ag_failure ag_failure_refused (const struct ag_err *why);
+struct ag_failure ag_failure_own (struct ag_str error);
+void ag_invocation_write_failed (const struct ag_invocation *invocation,
+                                 const struct ag_failure *failure, struct ag_buf *out);
 //  It is not handed out: behavior.failed says why, and it is closed.
 int ag_invocation_give_up (struct ag_house *house, struct ag_invocation *invocation,
                            const struct ag_err *why, const char *reason, struct ag_err *err);

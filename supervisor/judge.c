@@ -24,68 +24,103 @@ differ_outcome (const struct ag_judged *self, enum ag_type found, struct ag_str 
     return 1;
 }
 
+//  One recorded event; hold is to be freed also on failure.
+static int
+recorded (const struct ag_judged *self, uint64_t seq, struct ag_buf *hold, struct ag_event *event,
+          struct ag_err *err)
+{
+    struct ag_run *run;
+    if (ag_run_get (self->house->journal, self->open->run, &run, err))
+        return -1;
+    return ag_journal_read (self->house->journal, run, seq, hold, event, err);
+}
+
+//  A payload that the record has, and what it would be now.
+static int
+compare_payload (const struct ag_judged *self, uint64_t seq, struct ag_str found,
+                 struct ag_err *err)
+{
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    int rc = recorded (self, seq, &hold, &event, err);
+    if (!rc)
+        rc = ag_differ_payload (&event, found, self->difference);
+    ++*self->compared;
+    ag_buf_fini (&hold);
+    return rc;
+}
+
+int
+ag_judge_started (const struct ag_judged *self, const struct ag_event *trigger, struct ag_err *err)
+{
+    struct ag_buf found = {0};
+    int rc = 0;
+    if (ag_invocation_write_matched (self->open, &found))
+        rc = compare_payload (self, self->item->started - 1, ag_buf_str (&found), err);
+    ag_buf_clear (&found);
+    if (!rc) {
+        ag_invocation_write_started (self->open, trigger, self->item->attempt, &found);
+        rc = compare_payload (self, self->item->started, ag_buf_str (&found), err);
+    }
+    ag_buf_fini (&found);
+    return rc;
+}
+
 //  The record has an effect at the place where the worker asked for no more.
 static int
 differ_unasked (const struct ag_judged *self, struct ag_err *err)
 {
     struct ag_buf hold = {0};
     struct ag_event event;
-    struct ag_run *run;
     uint64_t seq;
     int rc = ag_effect_next (self->house, self->open, &seq, err);
     if (rc <= 0 || seq < self->item->started) //  an attempt before may have asked for more
         return rc < 0 ? -1 : 0;
-    rc = ag_run_get (self->house->journal, self->open->run, &run, err) ||
-                 ag_journal_read (self->house->journal, run, seq, &hold, &event, err)
-             ? -1
-             : 1;
+    rc = recorded (self, seq, &hold, &event, err) ? -1 : 1;
     if (rc > 0)
         ag_differ (seq, "payload", event.payload, (struct ag_str){0}, self->difference);
     ag_buf_fini (&hold);
     return rc;
 }
 
-static void
-put_asked (struct ag_str tool, struct ag_str args, struct ag_buf *out)
+//  What it asks for, held against the tool.requested at this place: what people know an effect by comes first.
+static int
+compare_effect (const struct ag_judged *self, uint64_t seq, struct ag_str asked, struct ag_err *err)
 {
-    ag_put_map (out, 2);
-    ag_put_lit (out, "tool");
-    ag_put_text (out, tool);
-    ag_put_lit (out, "args");
-    ag_put_value (out, args);
+    static const char *const first[][2] = {{"tool", "payload.tool"}, {"args", "payload.args"}};
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    int rc = recorded (self, seq, &hold, &event, err);
+    for (size_t i = 0; !rc && i < sizeof first / sizeof *first; i++) {
+        struct ag_str one = {0}, other = {0};
+        ag_map_get (event.payload, first[i][0], &one);
+        ag_map_get (asked, first[i][0], &other);
+        rc = ag_differ (seq, first[i][1], one, other, self->difference);
+    }
+    if (!rc)
+        rc = ag_differ_payload (&event, asked, self->difference);
+    ag_buf_fini (&hold);
+    return rc;
 }
 
-//  It asks for something else than the record has at this place, or for more than the record has.
+//  It asks for more than the record has.
 static int
-differ_effect (const struct ag_judged *self, const struct ag_msg_effect *effect, uint64_t seq,
-               struct ag_err *err)
+differ_beyond (const struct ag_judged *self, struct ag_str asked)
 {
-    struct ag_buf hold = {0}, args = {0}, recorded = {0}, found = {0};
-    struct ag_str tool = {0}, known = AG_LIT ("\x80");
-    struct ag_event event = {0};
-    struct ag_run *run;
+    struct ag_buf found = {0};
+    struct ag_str tool = {0}, args = {0};
     char path[40];
-    int rc = ag_value_normalise (effect->args, &args, err);
-    if (!rc)
-        rc = ag_run_get (self->house->journal, self->open->run, &run, err);
-    if (!rc && seq)
-        rc = ag_journal_read (self->house->journal, run, seq, &hold, &event, err);
-    if (!rc) {
-        put_asked (effect->tool, ag_buf_str (&args), &found);
-        snprintf (path, sizeof path, "effects[%u]", self->open->effects - 1);
-        if (seq) {
-            ag_map_text (event.payload, "tool", &tool);
-            ag_map_get (event.payload, "args", &known);
-            put_asked (tool, known, &recorded);
-        }
-        ag_differ (seq ? seq : self->item->end, seq ? "payload" : path, ag_buf_str (&recorded),
-                   ag_buf_str (&found), self->difference);
-    }
-    ag_buf_fini (&hold);
-    ag_buf_fini (&args);
-    ag_buf_fini (&recorded);
+    ag_map_text (asked, "tool", &tool);
+    ag_map_get (asked, "args", &args);
+    ag_put_map (&found, 2);
+    ag_put_lit (&found, "tool");
+    ag_put_text (&found, tool);
+    ag_put_lit (&found, "args");
+    ag_put_value (&found, args);
+    snprintf (path, sizeof path, "effects[%u]", self->open->effects - 1);
+    ag_differ (self->item->end, path, (struct ag_str){0}, ag_buf_str (&found), self->difference);
     ag_buf_fini (&found);
-    return rc ? -1 : 1;
+    return 1;
 }
 
 int
@@ -93,11 +128,17 @@ ag_judge_effect (const struct ag_judged *self, const struct ag_msg_effect *effec
                  struct ag_buf *answer, struct ag_err *err)
 {
     uint64_t requested = 0;
-    int rc = ag_effect_from_record (self->house, self->open, effect, answer, &requested, err);
-    *self->compared += rc > 0 && requested;
-    if (rc)
-        return rc < 0 ? -1 : 0;
-    return differ_effect (self, effect, requested, err);
+    struct ag_buf asked = {0};
+    int rc =
+        ag_effect_from_record (self->house, self->open, effect, answer, &asked, &requested, err);
+    bool known = rc > 0;
+    *self->compared += known && requested;
+    if (rc >= 0 && requested)
+        rc = compare_effect (self, requested, ag_buf_str (&asked), err);
+    else if (rc >= 0)
+        rc = known ? 0 : differ_beyond (self, ag_buf_str (&asked));
+    ag_buf_fini (&asked);
+    return rc;
 }
 
 //  What the worker would commit, in the scratch fork; AG_E_… of the operations as a live commit has them.
@@ -119,37 +160,26 @@ commit (const struct ag_judged *self, struct ag_str ops, struct ag_run **scratch
 }
 
 static int
-compare_failure (const struct ag_judged *self, struct ag_str type, struct ag_str message,
-                 struct ag_err *err)
+compare_failure (const struct ag_judged *self, const struct ag_failure *failure, struct ag_err *err)
 {
-    struct ag_buf hold = {0}, found = {0}, recorded = {0};
-    struct ag_str known_type = {0}, known = {0};
-    struct ag_event event;
-    struct ag_run *run;
+    struct ag_buf found = {0};
     if (self->item->outcome != AG_EV_BEHAVIOR_FAILED)
-        return differ_outcome (self, AG_EV_BEHAVIOR_FAILED, message);
-    if (ag_run_get (self->house->journal, self->open->run, &run, err) ||
-        ag_journal_read (self->house->journal, run, self->item->end, &hold, &event, err)) {
-        ag_buf_fini (&hold);
-        return -1;
-    }
-    ag_map_text (event.payload, "exception_type", &known_type);
-    ag_map_text (event.payload, "message", &known);
-    const struct ag_str sides[2][2] = {{known_type, known}, {type, message}};
-    for (int i = 0; i < 2; i++) {
-        struct ag_buf *out = i ? &found : &recorded;
-        ag_put_map (out, 2);
-        ag_put_lit (out, "exception_type");
-        ag_put_text (out, sides[i][0]);
-        ag_put_lit (out, "message");
-        ag_put_text (out, sides[i][1]);
-    }
-    ++*self->compared;
-    int rc = ag_differ (self->item->end, "payload", ag_buf_str (&recorded), ag_buf_str (&found),
-                        self->difference);
-    ag_buf_fini (&hold);
+        return differ_outcome (self, AG_EV_BEHAVIOR_FAILED, failure->message);
+    ag_invocation_write_failed (self->open, failure, &found);
+    int rc = compare_payload (self, self->item->end, ag_buf_str (&found), err);
     ag_buf_fini (&found);
-    ag_buf_fini (&recorded);
+    return rc;
+}
+
+static int
+compare_decline (const struct ag_judged *self, struct ag_err *err)
+{
+    struct ag_buf found = {0};
+    if (self->item->outcome != AG_EV_BEHAVIOR_DECLINED)
+        return differ_outcome (self, AG_EV_BEHAVIOR_DECLINED, (struct ag_str){0});
+    ag_invocation_write (self->open, (struct ag_str){0}, 0, &found);
+    int rc = compare_payload (self, self->item->end, ag_buf_str (&found), err);
+    ag_buf_fini (&found);
     return rc;
 }
 
@@ -183,7 +213,8 @@ judge_commit (const struct ag_judged *self, struct ag_str ops, struct ag_buf *an
     int rc = commit (self, ops, &scratch, &applied, err);
     if (rc && !is_ours (err->code)) {
         struct ag_err why = *err;
-        rc = compare_failure (self, AG_LIT ("OperationRefused"), ag_str (why.text), err);
+        struct ag_failure failure = ag_failure_refused (&why);
+        rc = compare_failure (self, &failure, err);
     } else if (!rc && self->item->outcome == AG_EV_BEHAVIOR_COMPLETED)
         rc = compare_commit (self, scratch, err);
     else if (!rc)
@@ -203,10 +234,7 @@ ag_judge_done (const struct ag_judged *self, const struct ag_msg_done *done, str
     bool declined = done->declined && !self->open->denied.n; //  what was refused can only fail
     if (rc || declined) {
         ag_answer_ok (answer, (struct ag_str){0});
-        ++*self->compared;
-        return rc || self->item->outcome == AG_EV_BEHAVIOR_DECLINED
-                   ? rc
-                   : differ_outcome (self, AG_EV_BEHAVIOR_DECLINED, (struct ag_str){0});
+        return rc ? rc : compare_decline (self, err);
     }
     if (done->ops.p)
         rc = ag_value_normalise (done->ops, &ops, err);
@@ -221,7 +249,6 @@ ag_judge_fail (const struct ag_judged *self, const struct ag_msg_fail *fail, str
                struct ag_err *err)
 {
     struct ag_buf normal = {0};
-    struct ag_str type = AG_LIT ("Error"), message = AG_LIT ("");
     if (self->open->denied.n)
         return judge_commit (self, (struct ag_str){0}, answer, err);
     ag_answer_ok (answer, (struct ag_str){0});
@@ -229,9 +256,8 @@ ag_judge_fail (const struct ag_judged *self, const struct ag_msg_fail *fail, str
     if (!rc)
         rc = ag_value_normalise (fail->error, &normal, err);
     if (!rc) {
-        ag_map_text (ag_buf_str (&normal), "type", &type);
-        ag_map_text (ag_buf_str (&normal), "message", &message);
-        rc = compare_failure (self, type, message, err);
+        struct ag_failure failure = ag_failure_own (ag_buf_str (&normal));
+        rc = compare_failure (self, &failure, err);
     }
     ag_buf_fini (&normal);
     return rc;

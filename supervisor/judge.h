@@ -19,6 +19,10 @@ struct ag_judged {
     uint64_t *compared; //  recorded events that were compared
 };
 
+//  What the house would say of its start: 1 when it differs from the record, 0, -1.
+int ag_judge_started (const struct ag_judged *self, const struct ag_event *trigger,
+                      struct ag_err *err);
+
 //  Each returns 1 when it differs from the record, 0 when it is the same, -1. Answers as a live one's,
 //  but that it is never told to go on with an effect.
 int ag_judge_effect (const struct ag_judged *self, const struct ag_msg_effect *effect,

@@ -275,7 +275,17 @@ has_pattern (struct ag_str behavior)
     return !ag_map_text (behavior, "pattern", &pattern);
 }
 
-//  What the house knew when it handed it out: 1 when its pattern is not found now, 0, -1.
+static struct ag_judged
+judged (struct ag_house *house, struct ag_replay *self)
+{
+    return (struct ag_judged){.house = house,
+                              .open = &self->open,
+                              .item = &self->trace.item,
+                              .difference = &self->difference,
+                              .compared = &self->compared};
+}
+
+//  What the house knew when it handed it out: 1 when it would not hand it out so now, 0, -1.
 static int
 look_again (struct ag_house *house, struct ag_replay *self, struct ag_run *run, struct ag_err *err)
 {
@@ -293,6 +303,10 @@ look_again (struct ag_house *house, struct ag_replay *self, struct ag_run *run, 
     }
     if (rc > 0)
         ag_differ (item->started, "matches", AG_LIT ("\xc3"), AG_LIT ("\xc2"), &self->difference);
+    if (!rc) {
+        struct ag_judged one = judged (house, self);
+        rc = ag_judge_started (&one, &event, err);
+    }
     ag_buf_fini (&hold);
     return rc;
 }
@@ -439,16 +453,6 @@ ag_replay_invoke (struct ag_house *house, struct ag_invocation *open, struct ag_
         rc = ag_invoke_write (house->journal, run, open, &event, answer, err);
     ag_buf_fini (&hold);
     return rc;
-}
-
-static struct ag_judged
-judged (struct ag_house *house, struct ag_replay *self)
-{
-    return (struct ag_judged){.house = house,
-                              .open = &self->open,
-                              .item = &self->trace.item,
-                              .difference = &self->difference,
-                              .compared = &self->compared};
 }
 
 //  What the judge said of the open invocation, which is over. Our own failures end the replay, not the worker.

@@ -6,10 +6,14 @@
 
 enum { LOOK_EVENTS = 2048 };
 
-//  Reasons of a failure that has its cause outside the log, so that running again would not show it.
-static const char *const outside[] = {"worker.crashed",    "contention",
-                                      "effect.diverged",   "queue.too_many",
-                                      "pattern.too_large", "activate_after.too_many"};
+//  How a failure that has its cause outside the log calls itself, so that running again would not show it.
+static const struct {
+    const char *type, *reason;
+} outside[] = {{"WorkerCrashed", "worker.crashed"},
+               {"Contention", "contention"},
+               {"EffectDiverged", "effect.diverged"},
+               {"NotHandedOut", "pattern.too_large"},
+               {"NotHandedOut", "activate_after.too_many"}};
 
 struct look {
     struct ag_trace *trace;
@@ -45,23 +49,22 @@ begin (struct ag_traced *item, const struct ag_event *event)
 static bool
 is_outside (const struct ag_event *end)
 {
-    struct ag_str reason = {0};
+    struct ag_str type = {0}, reason = {0};
+    ag_map_text (end->payload, "exception_type", &type);
     ag_map_text (end->payload, "reason", &reason);
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
-        if (ag_str_is (reason, outside[i]))
+        if (ag_str_is (type, outside[i].type) && ag_str_is (reason, outside[i].reason))
             return true;
-    return reason.n > 7 && !memcmp (reason.p, "budget.", 7);
+    return ag_str_is (type, "BudgetExhausted") && reason.n > 7 && !memcmp (reason.p, "budget.", 7);
 }
 
-//  A commit stands in the log without a gap: the reads, what the behaviour did, what that took along.
+//  A commit stands in the log without a gap: the reads, what the behaviour did, what that took along. One invocation
+//  is open at a time, so its trigger tells what is of it.
 static bool
 is_of_commit (const struct ag_traced *item, enum ag_type type, const struct ag_event *event)
 {
-    struct ag_str execution = {0};
-    uint64_t seq = 0;
     if (type == AG_EV_CONTEXT_READ)
-        return !ag_map_text (event->payload, "execution_event_id", &execution) &&
-               !ag_evt_read (execution, &seq) && seq == item->started;
+        return event->cause == item->event;
     return ag_str_eq (event->actor, ag_buf_str (&item->name)) &&
            (event->cause == item->event || (item->first && event->cause >= item->first));
 }
@@ -69,10 +72,7 @@ is_of_commit (const struct ag_traced *item, enum ag_type type, const struct ag_e
 static bool
 is_end (const struct ag_traced *item, enum ag_type type, const struct ag_event *event)
 {
-    struct ag_str name = {0};
-    ag_map_text (event->payload, "behavior", &name);
     return item->started && event->cause == item->event &&
-           ag_str_eq (name, ag_buf_str (&item->name)) &&
            (type == AG_EV_BEHAVIOR_COMPLETED || type == AG_EV_BEHAVIOR_FAILED ||
             type == AG_EV_BEHAVIOR_DECLINED);
 }

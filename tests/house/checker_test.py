@@ -17,7 +17,7 @@ import uuid
 from drawn import CLIENTS, Draw, shrink
 from house import HERE, PATIENCE, Client, House, kill, main
 from model import CHANGES, World
-from model_queue import Queue, Reaction, is_reaction
+from model_queue import Queue, Reaction, invocations, is_reaction
 from model_runs import Plan, Refused, Run, State, evt, seq_of
 
 HISTORIES = int(os.environ.get("AG_HISTORIES", "300"))
@@ -307,6 +307,23 @@ class Player:
             found = self.ask_all([{"do": "verify", "run": run.name, "state": True}])[0]
             if not found.get("ok"):
                 raise Difference(f"verify: {found}")
+        self.replay_all()
+
+    def replay_all(self):
+        """What behaviours did is done again, and is what stands in the log."""
+        done = {run.name: len(invocations(run.log[run.cut:], "behavior.completed"))
+                for run in self.world.runs.values() if run is not self.agent}
+        todo = [{"do": "replay", "run": name, "ticket": uuid.uuid4().hex, "wait_ms": 2000}
+                for name, count in done.items() if count]
+        while todo:
+            some = todo[:CLIENTS]  # as many as the house does at once
+            answers = self.ask_all([dict(request) for request in some])
+            for request, answer in zip(some, answers):
+                if answer["do"] == "error" or answer["done"]:
+                    found = {key: answer.get(key) for key in ("invocations", "skipped", "divergence", "message")}
+                    same(f"the strict replay of {request['run']}", {
+                        "invocations": done[request["run"]], "skipped": 0, "divergence": None, "message": None}, found)
+                    todo.remove(request)
 
 
 def orders(answers):
