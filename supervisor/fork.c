@@ -52,7 +52,7 @@ ag_fork (ag_journal_t *journal, struct ag_run *parent, uint64_t at, const struct
     struct ag_run_head base = parent->base;
     struct ag_birth own = *birth;
     bool empty = at == 0 && parent->head.tip == 0;
-    if (parent->depth >= AG_RUN_DEPTH)
+    if (parent->depth >= (uint32_t)AG_RUN_DEPTH + birth->scratch)
         return ag_fail (err, AG_E_DEPTH, "run %s is %u forks deep already", parent->id,
                         parent->depth);
     if (!empty && (ag_fork_check (journal, parent, at, err) ||

@@ -65,6 +65,20 @@ f_02_what_a_fork_does_leaves_its_parent_alone (void **state)
                          "{'task#1':{'title':'base','status':'open'}}");
 }
 
+//  What is rolled back has a level of its own, and sees everything above.
+static void
+scratch_stands_one_deeper (struct core *self, uint64_t run)
+{
+    struct ag_birth birth = {.scratch = true};
+    struct ag_mark mark = ag_journal_mark (self->journal);
+    uint64_t scratch = fork_with (self, run, core_tip (self, run), birth)->number;
+    core_apply (self, scratch, "[{'op':'add_object','type':'n'}]");
+    assert_non_null (strstr (objects (self, scratch), "'n#r2.1':{}"));
+    assert_non_null (strstr (objects (self, scratch), "'n#rj.1':{}"));
+    refuses (self, try_fork (self, scratch, core_tip (self, scratch), ""), AG_E_DEPTH, "17 forks");
+    ag_journal_rollback (self->journal, &mark);
+}
+
 static void
 f_04_forks_fork_to_sixteen_levels_and_no_further (void **state)
 {
@@ -78,6 +92,7 @@ f_04_forks_fork_to_sixteen_levels_and_no_further (void **state)
             core_again (self);
     }
     refuses (self, try_fork (self, run, core_tip (self, run), ""), AG_E_DEPTH, "16 forks deep");
+    scratch_stands_one_deeper (self, run);
     assert_non_null (strstr (objects (self, run), "'n#r2.1':{},'n#r3.1':{},'n#r4.1':{}"));
     for (unsigned depth = AG_RUN_DEPTH; depth > 0; depth--) {
         uint64_t above = core_run (self, run)->parent;

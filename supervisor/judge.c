@@ -147,7 +147,7 @@ commit (const struct ag_judged *self, struct ag_str ops, struct ag_run **scratch
         struct ag_applied *applied, struct ag_err *err)
 {
     struct ag_run *run;
-    struct ag_birth birth = {.kind = AG_FORK, .continue_ids = true};
+    struct ag_birth birth = {.kind = AG_FORK, .continue_ids = true, .scratch = true};
     struct ag_policy policy = ag_invocation_policy (self->house, self->open);
     struct ag_invocation there = *self->open;
     if (ag_run_get (self->house->journal, self->open->run, &run, err) ||
@@ -200,7 +200,7 @@ static bool
 is_ours (enum ag_code code)
 {
     return code == AG_E_STORE || code == AG_E_CORRUPT || code == AG_E_DISK_FULL ||
-           code == AG_E_SYSTEM || code == AG_E_DEPTH;
+           code == AG_E_SYSTEM;
 }
 
 static int

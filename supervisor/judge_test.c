@@ -195,6 +195,25 @@ a_removal_with_what_it_takes_along_is_one_commit (void **state)
     fini (&self);
 }
 
+static void
+a_run_as_deep_as_runs_go_is_done_again_too (void **state)
+{
+    struct fixture self;
+    init (&self, state);
+    for (int depth = 0; depth < AG_RUN_DEPTH; depth++) {
+        tell (&self, "[{'op':'add_object','type':'task','data':{}}]");
+        self.run = core_fork (self.core, self.run);
+    }
+    tell (&self, EVENT);
+    uint64_t cut = core_run (self.core, self.run)->cut;
+    struct ag_invocation by = begin (&self, cut + 1, 1);
+    done (&self, &by, OPS);
+    self.trace.at = cut;
+    struct ag_invocation open = again (&self);
+    assert_string_equal (judge_done (&self, &open, OPS), "same");
+    fini (&self);
+}
+
 int
 main (void)
 {
@@ -207,6 +226,7 @@ main (void)
         core_test (a_failure_of_its_own_fails_again_with_the_same_words),
         core_test (what_was_refused_and_is_accepted_now_is_a_difference),
         core_test (a_removal_with_what_it_takes_along_is_one_commit),
+        core_test (a_run_as_deep_as_runs_go_is_done_again_too),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -66,6 +66,7 @@ struct ag_birth {
     enum ag_effects effects;
     bool continue_ids; //  a fork goes on with its parent's counters and tag instead of its own
     bool hidden;       //  until ag_run_show
+    bool scratch; //  rolled back before the turn ends: it may stand one deeper than what is kept
     struct ag_str label, spec;
     struct ag_str origin; //  at most AG_ORIGIN_BYTES without NUL
 };

@@ -20,7 +20,7 @@ struct source {
     enum verdict verdict;
 };
 
-enum { SOURCES = 2 * (AG_RUN_DEPTH + 1) };
+enum { SOURCES = 2 * (AG_RUN_DEPTH + 2) }; //  the deepest is a scratch fork
 
 struct merge {
     ag_journal_t *journal;
