@@ -58,6 +58,11 @@ int64_t ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms
 int ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                     struct ag_buf *answer, struct ag_err *err);
 
+//  Do a run again from a point as a fork with these effects, and show how that differs; alike: a difference is the
+//  exit status. Without a point: from before its first invocation.
+int ag_again (struct ag_client *self, const char *point, const char *effects, bool alike,
+              struct ag_err *err);
+
 //  Ask, and print the answer: the document, or through `print` for a person.
 typedef void ag_print_fn (const struct ag_look *look, struct ag_str answer);
 int ag_client_show (struct ag_client *self, const struct ag_msg *msg, ag_print_fn *print,

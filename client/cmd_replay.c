@@ -43,23 +43,28 @@ await (struct ag_client *self, struct ag_msg *msg, struct ag_buf *answer, struct
     return rc;
 }
 
-int
-ag_cmd_replay (struct ag_client *self, const struct ag_args_replay *args, struct ag_err *err)
+static int
+replay_strictly (struct ag_client *self, const char *run, struct ag_err *err)
 {
     uint8_t random[16];
     char ticket[2 * sizeof random + 1];
     struct ag_buf answer = {0};
-    if (!args->strict)
-        return ag_fail (err, AG_E_NOT_BUILT, "`agsup replay` without --strict is not built yet");
     ag_random (random, sizeof random);
     ag_hex (random, sizeof random, ticket);
     const char *named = self->call->change.request_id;
     struct ag_msg msg = {
         .type = AG_MSG_replay,
-        .replay = {.run = ag_str (args->run), .ticket = ag_str (named ? named : ticket)}};
+        .replay = {.run = ag_str (run), .ticket = ag_str (named ? named : ticket)}};
     int rc = await (self, &msg, &answer, err);
     if (!rc)
         show (self, ag_buf_str (&answer));
     ag_buf_fini (&answer);
     return rc;
+}
+
+int
+ag_cmd_replay (struct ag_client *self, const struct ag_args_replay *args, struct ag_err *err)
+{
+    return args->strict ? replay_strictly (self, args->run, err)
+                        : ag_again (self, args->run, "replay", true, err);
 }

@@ -4,32 +4,6 @@
 
 #include "client/outcome_test.h"
 
-//  A command against a script: its output, as JSON where that is expected, and its status.
-static void
-assert_command (const char *line, const struct fake_row *rows, size_t count, const char *out,
-                int status)
-{
-    struct fake fake = {0};
-    fake_begin (&fake, rows, count);
-    struct outcome outcome = run (fake.dir, line);
-    size_t seen = fake.seen_count;
-    fake_end (&fake);
-    if (outcome.status < 0)
-        fail_msg ("%s: %s", line, outcome.err.text);
-    char *expected = ag_xstrdup (out);
-    for (char *p = expected; *p; p++)
-        *p = *p == '\'' ? '"' : *p;
-    assert_string_equal (outcome.out, expected);
-    assert_int_equal (outcome.status, status);
-    assert_int_equal (seen, count);
-    free (expected);
-    outcome_fini (&outcome);
-}
-
-#define ROWS(...)                                                                                  \
-    (const struct fake_row[]){__VA_ARGS__},                                                        \
-        sizeof ((const struct fake_row[]){__VA_ARGS__}) / sizeof (struct fake_row)
-
 static void
 a_document_is_the_answer_without_do_and_id (void **state)
 {

@@ -33,6 +33,8 @@ void ag_print_budget (const struct ag_look *look, struct ag_str answer);
 void ag_print_plan (const struct ag_look *look, struct ag_str answer);
 //  {run, invocations, compared_events, skipped, divergence}
 void ag_print_replay (const struct ag_look *look, struct ag_str answer);
+//  {run, fork_run_id, effects, put_in, left_out: [{event_id, type, reason}], diff}
+void ag_print_again (const struct ag_look *look, struct ag_str answer);
 void ag_print_diff (const struct ag_look *look, struct ag_str answer);
 
 //  {ok, checks: [{name, ok, detail, hint}]}

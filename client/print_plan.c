@@ -192,6 +192,27 @@ ag_print_diff (const struct ag_look *look, struct ag_str answer)
         fputs ("  ... and more\n", stdout);
 }
 
+//  "auditor again as r7: 3 events put in from outside", what was not, and the comparison.
+void
+ag_print_again (const struct ag_look *look, struct ag_str answer)
+{
+    struct ag_str one;
+    put_text (answer, "run");
+    fputs (" again as ", stdout);
+    put_text (answer, "fork_run_id");
+    printf (": %" PRIu64 " events put in from outside\n", ag_pick_uint (answer, "put_in"));
+    for (struct ag_items left = ag_items (answer, "left_out"); ag_items_next (&left, &one);) {
+        fputs ("  left out ", stdout);
+        put_text (one, "event_id");
+        fputs (" [", stdout);
+        put_text (one, "type");
+        fputs ("]: ", stdout);
+        put_text (one, "reason");
+        fputc ('\n', stdout);
+    }
+    ag_print_diff (look, ag_pick (answer, "diff"));
+}
+
 //  "r1 as recorded: 12 invocations, 40 events compared", or where it is not.
 void
 ag_print_replay (const struct ag_look *look, struct ag_str answer)

@@ -304,6 +304,21 @@ a_replay_says_that_it_is_as_recorded_or_where_it_is_not (void **state)
 }
 
 static void
+a_run_again_says_what_was_put_in_and_what_was_left_out (void **state)
+{
+    (void)state;
+    assert_prints (
+        ag_print_again,
+        "{'run':'auditor','fork_run_id':'r7','effects':'replay','put_in':3,'left_out':[{"
+        "'event_id':'evt_042','type':'promote.applied','reason':'it is of another'}],'diff':{"
+        "'a':'auditor','b':'r7','shared_events':3,'a_only_events':4,'b_only_events':4,"
+        "'divergent_objects':[],'divergent_relations':[],'is_identical':false}}",
+        "auditor again as r7: 3 events put in from outside\n"
+        "  left out evt_042 [promote.applied]: it is of another\n"
+        "auditor and r7 differ: 3 events shared, 4 only in the first, 4 only in the second\n");
+}
+
+static void
 a_plan_lists_what_changes_and_what_stands_against_it (void **state)
 {
     (void)state;
@@ -430,7 +445,7 @@ an_answer_that_is_not_as_expected_is_no_accident (void **state)
     static print_fn *const all[] = {
         event,           ag_print_why,     ag_print_status, ag_print_tree,   ag_print_plan,
         ag_print_diff,   ag_print_objects, ag_print_thing,  ag_print_states, ag_print_verify,
-        ag_print_checks, ag_print_kept,    ag_print_replay, ag_print_repair};
+        ag_print_checks, ag_print_kept,    ag_print_replay, ag_print_again,  ag_print_repair};
     static const char *const answers[] = {
         "{}",
         "[]",
@@ -463,6 +478,7 @@ main (void)
         cmocka_unit_test (times_are_told_in_one_unit),
         cmocka_unit_test (a_tree_shows_forks_under_their_parents),
         cmocka_unit_test (a_replay_says_that_it_is_as_recorded_or_where_it_is_not),
+        cmocka_unit_test (a_run_again_says_what_was_put_in_and_what_was_left_out),
         cmocka_unit_test (a_plan_lists_what_changes_and_what_stands_against_it),
         cmocka_unit_test (a_diff_shows_the_fields_that_differ),
         cmocka_unit_test (objects_and_relations_are_two_tables),

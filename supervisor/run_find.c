@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { START_EVENTS = 200000 }; //  looked at for a run's first work
+
 //  Where a run of this label is remembered.
 static uint64_t *
 named (ag_journal_t *self, struct ag_str label)
@@ -86,6 +88,49 @@ read_seq (struct ag_str text, uint64_t *seq)
     return *seq ? 0 : -1;
 }
 
+//  The house's word that an invocation begins now or later.
+static bool
+is_work (struct ag_str type)
+{
+    static const enum ag_type work[] = {AG_EV_BEHAVIOR_STARTED, AG_EV_RELATION_BEHAVIOR_STARTED,
+                                        AG_EV_BEHAVIOR_SCHEDULED, AG_EV_PATTERN_MATCHED};
+    for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+        if (ag_str_eq (type, ag_type_name (work[i])))
+            return true;
+    return false;
+}
+
+struct start {
+    uint64_t before; //  the last event that was looked at and is no work
+    bool found;
+    uint32_t looked;
+};
+
+static bool
+look_for_work (void *arg, const struct ag_event *event)
+{
+    struct start *start = arg;
+    start->found = is_work (event->type);
+    if (!start->found)
+        start->before = event->seq;
+    return !start->found && ++start->looked < START_EVENTS;
+}
+
+//  Before the run's own first invocation; its tip when it had none.
+static int
+find_start (ag_journal_t *self, const struct ag_run *run, uint64_t *seq, struct ag_err *err)
+{
+    struct start start = {.before = run->cut};
+    if (ag_journal_scan (self, run, run->cut, UINT64_MAX, look_for_work, &start, err))
+        return -1;
+    if (!start.found && start.looked >= START_EVENTS)
+        return ag_fail (err, AG_E_USAGE,
+                        "run %s did no work in its first %d events; name an event to start at",
+                        run->id, START_EVENTS);
+    *seq = start.before;
+    return 0;
+}
+
 int
 ag_point_find (ag_journal_t *self, struct ag_str text, struct ag_run **run, uint64_t *seq,
                struct ag_err *err)
@@ -100,9 +145,11 @@ ag_point_find (ag_journal_t *self, struct ag_str text, struct ag_run **run, uint
     struct ag_str point = {mark + 1, text.n - name.n - 1};
     if (ag_str_is (point, "tip"))
         return 0;
+    if (ag_str_is (point, "start"))
+        return find_start (self, *run, seq, err);
     if (ag_evt_read (point, seq) && read_seq (point, seq))
         return ag_fail (err, AG_E_USAGE,
-                        "`%.*s` is no point of a run: RUN@evt_042, RUN@42, RUN@tip",
+                        "`%.*s` is no point of a run: RUN@evt_042, RUN@42, RUN@start, RUN@tip",
                         AG_STR_ARG (text));
     if (*seq > (*run)->head.tip)
         return ag_fail (err, AG_E_NOT_FOUND, "run %s has no event %.*s", (*run)->id,

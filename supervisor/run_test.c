@@ -77,6 +77,25 @@ a_point_is_a_run_and_one_of_its_events (void **state)
         refuses (self, point (self, none[i]), AG_E_USAGE, none[i]);
 }
 
+static void
+a_run_starts_before_its_own_first_work (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "a");
+    assert_int_equal (point (self, "a@start"), 1000);
+    core_append (self, run, "x", "{}");
+    core_append (self, run, "worker.registered", "{}");
+    assert_int_equal (point (self, "a@start"), 1002); //  it has not worked yet
+    core_append (self, run, "pattern.matched", "{}");
+    core_append (self, run, "behavior.started", "{}");
+    core_append (self, run, "behavior.started", "{}");
+    assert_int_equal (point (self, "a@start"), 1002);
+    uint64_t fork = core_fork (self, run);
+    core_append (self, fork, "x", "{}");
+    core_append (self, fork, "relation_behavior.started", "{}");
+    assert_int_equal (point (self, "r2@start"), 2006);
+}
+
 static bool
 note (void *arg, struct ag_run *run)
 {
@@ -137,6 +156,7 @@ main (void)
         core_test (a_run_is_found_by_its_label_or_its_id),
         core_test (each_of_many_labels_names_its_run_again_and_again),
         core_test (a_point_is_a_run_and_one_of_its_events),
+        core_test (a_run_starts_before_its_own_first_work),
         core_test (runs_and_children_are_listed_in_pages),
         core_test (a_label_can_be_given_once_and_no_run_takes_it_as_its_id),
     };

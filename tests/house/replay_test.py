@@ -222,7 +222,84 @@ class Replays(unittest.TestCase):
         said = self.house.json("replay", "notes", "--strict")
         self.assertEqual((said["invocations"], said["divergence"]), (0, None))
         self.assertEqual(self.house.cli("replay", "nobody", "--strict", check=False).returncode, 3)
-        self.assertEqual(self.house.cli("replay", "notes", check=False).returncode, 2)
+        self.assertEqual(self.house.cli("replay", "notes@1", "--strict", check=False).returncode, 3)
+
+    # As a fork: replay without --strict, and rerun.
+
+    def again(self, verb, run, expect=0):
+        """Its document; the run is as before."""
+        before = self.house.log_of(run.partition("@")[0])
+        done = self.house.cli("--json", verb, run, check=False)
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        self.assertEqual(before, self.house.log_of(run.partition("@")[0]))
+        return json.loads(done.stdout)
+
+    def done_calls(self, run):
+        """Of the effects, those that were done by its process."""
+        return [e["payload"]["args"] for e in self.house.log_of(run, "tool.requested") if not e["payload"]["cache_hit"]]
+
+    def test_a_run_is_done_again_as_a_fork_from_the_record_or_live(self):
+        self.work("actor", ["ops", {**TASK, "as": "t"}, {"op": "patch_object", "id": "@t", "data": {"n": 2}}],
+                  ["call", "look", {"a": 1}, True], ["call", "send", {"b": 2}, False])
+        self.house.ask("apply", run="actor", ops=[
+            {"op": "add_object", "type": "note", "as": "a"}, {"op": "add_object", "type": "note", "id": "mine"},
+            {"op": "add_relation", "source": "@a", "target": "mine", "type": "of"},
+            {"op": "replace_object", "id": "mine", "data": {"x": 1}}, {"op": "remove_object", "id": "@a"}])
+        self.work("actor", ["ops", TASK])
+        said = self.again("replay", "actor")
+        self.assertEqual((said["left_out"], said["diff"]["divergent_objects"]), ([], []))
+        self.assertEqual(said["put_in"], 6)  # the first trigger is inherited
+        fork = said["fork_run_id"]
+        self.assertEqual(self.house.objects(fork), self.house.objects("actor"))
+        kinds = ("behavior.started", "behavior.completed", "behavior.failed")
+        self.assertEqual(*[[e["type"] for e in self.house.log_of(run, *kinds)] for run in ("actor", fork)])
+        self.assertEqual(self.done_calls(fork), [])
+        live = self.again("rerun", "actor")
+        self.assertEqual(self.done_calls(live["fork_run_id"]), [{"a": 1}, {"b": 2}])
+        self.assertIsNone(self.replay(fork)["divergence"])
+        of_fork = self.again("replay", fork)  # a fork too is done again from its own start
+        self.assertEqual((of_fork["put_in"], of_fork["diff"]["divergent_objects"]), (6, []))
+
+    def test_what_another_program_does_is_a_difference_of_the_replay_and_not_of_the_rerun(self):
+        self.work("actor", ["ops", TASK], ["call", "look", {"a": 1}, True])
+        self.change_actor('args=args, idempotent', 'args={**args, "a": 2}, idempotent')
+        said = self.again("replay", "actor", expect=5)
+        self.assertNotEqual(said["diff"]["divergent_objects"], [])
+        self.assertIn("not_recorded", json.dumps(self.house.log_of(said["fork_run_id"])))
+        self.again("rerun", "actor")
+        self.assertIn("again as", self.house.cli("rerun", "actor").stdout)
+
+    def test_a_promote_is_left_out_by_name_and_a_point_says_where_to_begin(self):
+        self.work("actor", ["ops", TASK])
+        fork = self.house.json("fork", "actor", "--no-start")["run_id"]
+        self.house.ask("apply", run=fork, ops=[{"op": "add_object", "type": "note"}])
+        marker = self.house.json("promote", fork)["marker_event_id"]
+        self.house.idle("actor")
+        tip = self.house.log_of("actor")[-1]["seq"]
+        self.work("actor", ["ops", TASK])
+        said = self.again("replay", "actor", expect=5)
+        self.assertEqual([(one["event_id"], one["type"]) for one in said["left_out"]], [(marker, "promote.applied")])
+        self.assertEqual((self.again("replay", f"actor@{tip}")["put_in"]), 1)
+        self.assertEqual(self.house.cli("replay", "nobody", check=False).returncode, 3)
+
+    def test_chance_is_the_same_for_what_was_inherited_and_another_for_what_was_put_in(self):
+        self.house.idle("planner")
+        self.house.tell("planner", "later")
+        self.house.idle("planner")
+        self.assertEqual(self.again("replay", "planner")["put_in"], 1)
+        self.house.ask("goal", run="planner", text="more")
+        self.house.idle("planner")
+        said = self.again("replay", "planner", expect=5)
+        self.assertEqual((said["put_in"], said["left_out"]), (2, []))
+        task, = said["diff"]["divergent_objects"]
+        differs = [key for key in task["a"]["data"] if task["a"]["data"][key] != task["b"]["data"][key]]
+        self.assertEqual(differs, ["lot"])
+
+    def test_a_named_request_is_one_fork_however_often_it_is_asked(self):
+        self.work("actor", ["ops", TASK])
+        self.work("actor", ["ops", TASK])
+        first, again = [self.house.json("replay", "actor", "--request-id", "once") for _ in range(2)]
+        self.assertEqual(first, again)
 
 
 if __name__ == "__main__":
