@@ -33,7 +33,6 @@ enum ag_unit_what {
 
 //  Why the house ends a process; END_NONE: it did not, so its end is a death.
 enum ag_ending { AG_END_NONE, AG_END_IDLE, AG_END_STOP, AG_END_RESTART, AG_END_DOWN, AG_END_HOUSE };
-
 enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200 };
 
 struct ag_unit {
@@ -102,8 +101,9 @@ bool ag_unit_is_doomed (const struct ag_unit *unit);
 int ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct ag_err *err);
 //  Is the process pid the root of a tree, or somewhere in it?
 bool ag_fleet_is_inside (int32_t pid, int32_t root);
-//  What the nursery says; true while there may be more.
+//  What the nursery says; true while there may be more. news: it is waited for a moment while a process is being made.
 bool ag_fleet_nursery (void *house);
+bool ag_fleet_news (struct ag_house *house);
 //  Starts that are due, back-offs that ran out, idle processes; once a turn and each second.
 void ag_fleet_tick (struct ag_house *house);
 //  Processes that ended, whose end is on disk now: the nursery may forget them.

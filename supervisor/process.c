@@ -10,13 +10,14 @@
 #include "supervisor/unit.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { HELLO_MS = 60000, IDLE_MS = 30000, GRACE_MS = 5000, LOOK_MS = 200 };
+enum { HELLO_MS = 60000, IDLE_MS = 30000, GRACE_MS = 5000, LOOK_MS = 200, NEWS_MS = 500 };
 
 static const char *const endings[] = {"died", "idle", "stopped", "restart", "down", "house"};
 
@@ -383,6 +384,24 @@ ag_fleet_nursery (void *context)
         ag_loop_stop (house->daemon->loop);
     }
     return rc > 0;
+}
+
+//  A process was asked for, and may run before that is told.
+static bool
+is_born (struct ag_house *house)
+{
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        if (unit->child && !unit->pid)
+            return true;
+    return false;
+}
+
+bool
+ag_fleet_news (struct ag_house *house)
+{
+    struct pollfd pair = {.fd = ag_nursery_fd (house->nursery), .events = POLLIN};
+    return ag_fleet_nursery (house) ||
+           (is_born (house) && poll (&pair, 1, NEWS_MS) > 0 && ag_fleet_nursery (house));
 }
 
 //  Everything it comes after is ready.

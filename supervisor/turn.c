@@ -180,7 +180,7 @@ beat (void *context)
 }
 
 //  Only processes that the nursery made get past the handshake: the broker to its socket, a unit's tree to
-//  the workers'. News of a process may lie in the nursery's pipe still.
+//  the workers'. A process may be faster than the news of it.
 static bool
 is_expected (struct ag_house *house, bool worker, pid_t pid)
 {
@@ -198,7 +198,7 @@ admit (void *context, struct ag_str domain, const struct ag_peer *peer, struct a
     struct ag_house *house = context;
     bool worker = ag_str_is (domain, "worker");
     bool expected = is_expected (house, worker, peer->pid);
-    while (!expected && ag_fleet_nursery (house))
+    while (!expected && ag_fleet_news (house))
         expected = is_expected (house, worker, peer->pid);
     if (expected)
         return 0;

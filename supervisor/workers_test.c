@@ -1,11 +1,14 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/workers.h"
 #include "common/net.h"
+#include "common/spawn_wire.h"
 #include "supervisor/core_test.h"
 #include "supervisor/fleet_inside.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
 
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 //  One agent whose only host is at the worker socket; nothing is sent.
@@ -115,6 +118,46 @@ begin_work (struct floor *self, int events)
     ag_buf_fini (&behaviors);
 }
 
+//  The nursery, whose news of the process comes late.
+static pid_t
+tell_late (int pair)
+{
+    struct ag_nursery_event event = {.what = AG_NURSERY_SPAWNED, .id = 1, .pid = getpid()};
+    pid_t teller = fork();
+    if (teller)
+        return teller;
+    usleep (100000);
+    _exit (ag_packet_send (pair, &event, sizeof event, NULL, 0) != 0);
+}
+
+static void
+a_hello_that_is_faster_than_the_news_of_its_process_waits_for_them (void **state)
+{
+    struct floor self;
+    char dir[] = "/tmp/ag-workers-XXXXXX", command[64];
+    int pair[2], status;
+    assert_non_null (mkdtemp (dir));
+    floor_init (&self, *state, true);
+    assert_int_equal (socketpair (AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    self.house.nursery = ag_nursery_new (pair[0]);
+    self.unit.output = ag_output_new (dir, "agent", self.daemon.loop);
+    self.unit.child = 0;
+    self.unit.pid = 0;
+    ag_unit_set_child (&self.fleet, &self.unit, 1);
+    pid_t teller = tell_late (pair[1]);
+    begin_work (&self, 0);
+    assert_int_equal (self.unit.pid, getpid());
+    assert_non_null (self.unit.session);
+    assert_int_equal (waitpid (teller, &status, 0), teller);
+    ag_unit_set_child (&self.fleet, &self.unit, 0);
+    ag_output_destroy (&self.unit.output);
+    ag_nursery_destroy (&self.house.nursery);
+    close (pair[1]);
+    floor_fini (&self);
+    snprintf (command, sizeof command, "rm -r %s", dir);
+    assert_int_equal (system (command), 0);
+}
+
 static const struct ag_msg ask_next = {.type = AG_MSG_next};
 static const struct ag_msg done_next = {.type = AG_MSG_done, .done = {.next = true}};
 
@@ -186,6 +229,7 @@ main (void)
         core_test (what_a_program_is_told_is_on_disk_first),
         core_test (no_effect_begins_or_ends_before_the_sync),
         core_test (one_answer_that_waits_makes_the_turn_wait),
+        core_test (a_hello_that_is_faster_than_the_news_of_its_process_waits_for_them),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
