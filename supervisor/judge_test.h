@@ -17,6 +17,7 @@ struct fixture {
     struct ag_trace trace;
     struct ag_difference difference;
     uint64_t compared;
+    const char *key, *value; //  what the behaviour registers beside its name; NULL: nothing
 };
 
 static inline void
@@ -42,10 +43,20 @@ static inline void
 end (struct ag_invocation *by)
 {
     ag_buf_fini (&by->behavior);
+    ag_buf_fini (&by->relation);
     ag_buf_fini (&by->frame);
     ag_buf_fini (&by->reads);
     ag_buf_fini (&by->pending.tool);
     ag_buf_fini (&by->pending.args);
+}
+
+static inline void
+put_behavior (const struct fixture *self, struct ag_str name, struct ag_buf *out)
+{
+    ag_put_map (out, self->key ? 2 : 1);
+    ag_put_pair_text (out, "name", name);
+    if (self->key)
+        ag_put_pair_text (out, self->key, ag_str (self->value));
 }
 
 //  `work` begins for the run's newest event that is none of the house, as a queue would have it.
@@ -58,12 +69,12 @@ begin (struct fixture *self, uint64_t event, uint32_t attempt)
     queue.open = (struct ag_invocation){.run = self->run,
                                         .event = event,
                                         .attempt = attempt - 1,
+                                        .matches = {.count = 2},
                                         .mint = {.object = run->head.minted[AG_MINTED_OBJECT],
                                                  .relation = run->head.minted[AG_MINTED_RELATION],
                                                  .mine = true}};
-    ag_put_map (&queue.open.behavior, 1);
-    ag_put_lit (&queue.open.behavior, "name");
-    ag_put_lit (&queue.open.behavior, "work");
+    put_behavior (self, AG_LIT ("work"), &queue.open.behavior);
+    ag_buf_add_str (&queue.open.relation, AG_LIT ("rel_001"));
     must (self->core, ag_invocation_begin (&self->house, &queue.open, &answer, &self->core->err));
     ag_queue_save (self->core->journal, run, &queue);
     ag_buf_fini (&answer);
@@ -127,11 +138,11 @@ again (struct fixture *self)
                                  .event = item->event,
                                  .started = item->started,
                                  .at = item->started,
-                                 .attempt = item->attempt};
+                                 .attempt = item->attempt,
+                                 .matches = {.count = 2}};
     must (self->core, ag_trace_mint (self->core->journal, run, item, &made.mint, &self->core->err));
-    ag_put_map (&made.behavior, 1);
-    ag_put_lit (&made.behavior, "name");
-    ag_put_text (&made.behavior, ag_buf_str (&item->name));
+    put_behavior (self, ag_buf_str (&item->name), &made.behavior);
+    ag_buf_add_str (&made.relation, AG_LIT ("rel_001"));
     return made;
 }
 
