@@ -158,6 +158,9 @@ class Replays(unittest.TestCase):
         completed = self.house.log_of("planner", "behavior.completed")[0]["id"]
         self.assertEqual(self.replay("planner", expect=5)["divergence"], {
             "event_id": completed, "path": "type", "recorded": "behavior.completed", "found": "object.created"})
+        again = self.again("rerun", "planner@start")  # a fork has the pack as it was at its cut
+        self.assertIn("pack.loaded", [one["type"] for one in again["left_out"]])
+        self.assertEqual(self.house.objects(again["fork_run_id"], "extra"), {})
 
     def test_k_02_an_archived_past_is_as_recorded_too(self):
         self.house.idle("planner")
