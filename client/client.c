@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 30000, GRACE_MS = 1000, AGAIN_MS = 3000, POLL_MS = 20000 };
+enum { TIMEOUT_MS = 30000, GRACE_MS = 1000, AGAIN_MS = 3000, POLL_MS = 20000, WORK_MS = 1000 };
 
 //  A handler behind one face: the row's arguments are taken out of the call.
 typedef int handler_fn (struct ag_client *self, struct ag_err *err);
@@ -129,6 +129,38 @@ ag_client_poll (struct ag_client *self, const struct ag_msg *msg, uint64_t wait_
     int64_t wait = (int64_t)wait_ms, more = self->call->any.timeout ? GRACE_MS : TIMEOUT_MS;
     struct ag_ask_time time = {wait + more, wait + AGAIN_MS};
     return ask (self, msg, time, answer, err);
+}
+
+int
+ag_client_await (struct ag_client *self, struct ag_msg *msg, uint64_t *wait_ms, const char *what,
+                 ag_progress_fn *progress, struct ag_buf *answer, struct ag_err *err)
+{
+    int64_t timeout = ag_client_timeout_ms (self, INT64_MAX / 2), begin = ag_ask_clock_ms();
+    int rc = 0;
+    bool done = false;
+    while (!rc && !done) {
+        int64_t left = begin + timeout - ag_ask_clock_ms();
+        *wait_ms = (uint64_t)(left < WORK_MS ? (left > 0 ? left : 0) : WORK_MS);
+        rc = ag_client_poll (self, msg, *wait_ms, answer, err);
+        done = ag_pick_bool (ag_buf_str (answer), "done");
+        if (!rc && !done)
+            progress (self, ag_buf_str (answer));
+        if (!rc && !done && left <= 0)
+            rc = ag_fail (err, AG_E_TIMEOUT, "%s is not done after %.3f s", what,
+                          (double)timeout / 1000);
+    }
+    ag_client_progress (self, NULL);
+    return rc;
+}
+
+struct ag_str
+ag_client_ticket (const struct ag_client *self, char ticket[AG_TICKET_TEXT])
+{
+    uint8_t random[(AG_TICKET_TEXT - 1) / 2];
+    const char *named = self->call->change.request_id;
+    ag_random (random, sizeof random);
+    ag_hex (random, sizeof random, ticket);
+    return ag_str (named ? named : ticket);
 }
 
 static void

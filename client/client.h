@@ -53,6 +53,15 @@ int ag_client_poll (struct ag_client *self, const struct ag_msg *msg, uint64_t w
                     struct ag_buf *answer, struct ag_err *err);
 //  --timeout, or else this.
 int64_t ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms);
+//  The same for long work that is asked for again and again, until the answer says `done`; until --timeout, if
+//  there is one: then `what` is not done. `wait_ms` is that field of the message; progress says how far it came.
+typedef void ag_progress_fn (const struct ag_client *self, struct ag_str answer);
+int ag_client_await (struct ag_client *self, struct ag_msg *msg, uint64_t *wait_ms,
+                     const char *what, ag_progress_fn *progress, struct ag_buf *answer,
+                     struct ag_err *err);
+//  A name for such work: --request-id, or one of our own.
+enum { AG_TICKET_TEXT = 33 };
+struct ag_str ag_client_ticket (const struct ag_client *self, char ticket[AG_TICKET_TEXT]);
 //  Wait until these runs are idle (or ended); until --timeout, if there is one. Idle with something to
 //  approve, or with a budget used up, is said and becomes the exit status.
 int ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,

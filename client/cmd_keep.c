@@ -6,27 +6,35 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+static void
+show_seen (const struct ag_client *self, struct ag_str answer)
+{
+    ag_client_progress (self, "%" PRIu64 " events checked", ag_pick_uint (answer, "seen"));
+}
+
 //  All pages as one document.
 int
 ag_cmd_verify (struct ag_client *self, const struct ag_args_verify *args, struct ag_err *err)
 {
+    char ticket[AG_TICKET_TEXT];
     struct ag_msg msg = {.type = AG_MSG_verify,
-                         .verify = {.run = ag_str (args->run), .state = args->state}};
+                         .verify = {.run = ag_str (args->run),
+                                    .state = args->state,
+                                    .ticket = ag_client_ticket (self, ticket)}};
     struct ag_buf answer = {0}, out = {0}, runs = {0};
     struct ag_str run;
     uint32_t count = 0;
     bool ok = true, more = true;
-    int rc;
-    while (more && !(rc = ag_client_ask (self, &msg, &answer, err))) {
+    int rc = 0;
+    while (more && !(rc = ag_client_await (self, &msg, &msg.verify.wait_ms, "the verification",
+                                           show_seen, &answer, err))) {
         struct ag_str page = ag_buf_str (&answer);
         for (struct ag_items items = ag_items (page, "runs"); ag_items_next (&items, &run); count++)
             ag_put_value (&runs, run);
         ok = ok && ag_pick_bool (page, "ok");
         more = ag_pick_uint (page, "next") > msg.verify.after;
         msg.verify.after = ag_pick_uint (page, "next");
-        ag_client_progress (self, "%u runs checked", count);
     }
-    ag_client_progress (self, NULL);
     ag_put_map (&out, 2);
     ag_put_lit (&out, "ok");
     ag_put_bool (&out, ok);

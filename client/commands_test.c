@@ -166,10 +166,12 @@ exit_statuses_say_what_was_found (void **state)
     assert_command ("promote strict --json",
                     ROWS ({"promote", "{'do':'ok','is_promotable':true,'conflicts':[]}", 0}),
                     "{'is_promotable':true,'conflicts':[]}\n", 0);
-    assert_command ("verify --json",
-                    ROWS ({"verify", "{'do':'ok','ok':false,'runs':[{'run':'r1'}],'next':1}", 0},
-                          {"verify", "{'do':'ok','ok':true,'runs':[{'run':'r2'}]}", 0}),
-                    "{'ok':false,'runs':[{'run':'r1'},{'run':'r2'}]}\n", 4);
+    assert_command (
+        "verify --json",
+        ROWS ({"verify", "{'do':'ok','ok':true,'runs':[],'seen':7,'done':false}", 0},
+              {"verify", "{'do':'ok','ok':false,'runs':[{'run':'r1'}],'next':1,'done':true}", 0},
+              {"verify", "{'do':'ok','ok':true,'runs':[{'run':'r2'}],'done':true}", 0}),
+        "{'ok':false,'runs':[{'run':'r1'},{'run':'r2'}]}\n", 4);
 }
 
 static void

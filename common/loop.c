@@ -194,6 +194,18 @@ ag_loop_cancel (ag_loop_t *self, uint64_t number)
         }
 }
 
+static void
+do_nothing (void *context)
+{
+    (void)context;
+}
+
+void
+ag_loop_again (ag_loop_t *self, int64_t delay_ms)
+{
+    ag_loop_timer (self, delay_ms, 0, do_nothing, NULL);
+}
+
 static bool
 read_signal (void *context)
 {

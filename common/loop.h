@@ -44,6 +44,8 @@ void ag_loop_remove_fd (ag_loop_t *self, int fd);
 uint64_t ag_loop_timer (ag_loop_t *self, int64_t delay_ms, int64_t period_ms, ag_call_fn *fn,
                         void *context);
 void ag_loop_cancel (ag_loop_t *self, uint64_t timer);
+//  Another turn comes after this time at the latest, for work that goes on without anything to read.
+void ag_loop_again (ag_loop_t *self, int64_t delay_ms);
 
 //  Block SIGTERM, SIGINT and SIGHUP for this thread and the threads it will make, and hand them to fn.
 //  Before the ZeroMQ context exists; at most once.

@@ -2,7 +2,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/core_state_test.h"
 #include "supervisor/policy.h"
-#include "supervisor/verify.h"
+#include "supervisor/verify_test.h"
 #include "supervisor/waiting.h"
 
 #define SPEC                                                                                       \
@@ -143,15 +143,6 @@ waiting (struct core *self, uint64_t run)
 }
 
 static void
-assert_index (struct core *self, uint64_t run)
-{
-    struct ag_verify verify = {.run = run};
-    core_commit (self);
-    must (self, ag_verify_state (self->journal, &verify, &self->err));
-    assert_string_equal (verify.reason, "");
-}
-
-static void
 an_object_that_needs_an_approval_waits_and_is_made_when_it_is_granted (void **state)
 {
     struct core *self = *state;
@@ -172,7 +163,7 @@ an_object_that_needs_an_approval_waits_and_is_made_when_it_is_granted (void **st
     assert_int_equal (waiting (self, run), 0);
     refuses (self, grant (self, run, "approval_001"), AG_E_DECIDED, "is granted already");
     refuses (self, grant (self, run, "approval_009"), AG_E_NOT_FOUND, "approval `approval_009`");
-    assert_index (self, run);
+    core_sound (self, run);
 }
 
 static void
@@ -188,7 +179,7 @@ an_object_that_is_denied_is_never_made (void **state)
                   "'reason':'no'}");
     refuses (self, grant (self, run, "approval_001"), AG_E_DECIDED, "is denied already");
     assert_string_equal (objects (self, run), "{}");
-    assert_index (self, run);
+    core_sound (self, run);
 }
 
 static void
@@ -251,8 +242,8 @@ f_12_what_waits_at_the_cut_waits_in_the_fork_and_ids_go_on (void **state)
     must (self, grant (self, fork, "approval_r2.001"));
     must (self, try_as (self, run, "scan", "[{'op':'add_object','type':'secret'}]"));
     must (self, grant (self, run, "approval_003"));
-    assert_index (self, run);
-    assert_index (self, fork);
+    core_sound (self, run);
+    core_sound (self, fork);
 }
 
 static void

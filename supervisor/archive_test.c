@@ -18,8 +18,8 @@ a_parent_that_promoted_a_fork_is_compacted_and_both_go_on (void **state) //  9.2
         compact (self, fork);
     }
     assert_non_null (strstr (objects (self, run), "'round':2"));
-    assert_sound (self, run);
-    assert_sound (self, fork);
+    core_sound (self, run);
+    core_sound (self, fork);
 }
 
 static void
@@ -42,7 +42,7 @@ archiving_again_loses_nothing_and_mints_nothing_again (void **state) //  9.2-13
                                  &self->err));
     assert_same (&before, &after);
     assert_int_equal (logged (self, run), 1);
-    assert_sound (self, run);
+    core_sound (self, run);
 }
 
 static void
@@ -53,13 +53,13 @@ a_fork_of_a_compacted_run_is_sound_before_and_after_its_own_snapshot (void **sta
     compact (self, run);
     uint64_t fork = core_fork (self, run);
     core_apply (self, fork, "[{'op':'patch_object','id':'task#1','data':{'x':1}}]");
-    assert_sound (self, fork);
+    core_sound (self, fork);
     compact (self, fork);
-    assert_sound (self, fork);
+    core_sound (self, fork);
     uint64_t below = core_fork (self, fork);
     core_apply (self, below, "[{'op':'remove_object','id':'task#2'}]");
     compact (self, below);
-    assert_sound (self, below);
+    core_sound (self, below);
 }
 
 /*  The archive  */
@@ -132,7 +132,7 @@ a_flipped_byte_in_a_chunk_is_found_and_its_events_are_named (void **state)
     flip (self, AG_BLOB, ag_key_str (&key), 200);
     snprintf (says, sizeof says, "events %d to %d of run r1 cannot be unpacked", (int)first,
               (int)last);
-    if (!strstr (verified (self, run, &found), says))
+    if (!strstr (core_verify (self, run, &found), says))
         fail_msg ("`%s` does not say `%s`", found.reason, says);
     assert_int_equal (found.first_bad, first);
     refuses (self,
@@ -162,7 +162,7 @@ what_is_rolled_back_was_never_archived (void **state)
                                  &self->err));
     assert_same (&before, &after);
     compact (self, run);
-    assert_sound (self, run);
+    core_sound (self, run);
 }
 
 static void
@@ -182,7 +182,7 @@ large_events_are_archived_too (void **state)
     compact (self, run);
     assert_int_equal (logged (self, run), 1);
     assert_string_equal (objects (self, run), before);
-    assert_sound (self, run);
+    core_sound (self, run);
     free (before);
     free (large);
 }
@@ -230,7 +230,7 @@ every_step_of_a_snapshot_but_the_last_takes_something (void **state)
         taken = now;
     }
     assert_int_equal (taken, 3);
-    assert_sound (self, run);
+    core_sound (self, run);
 }
 
 //  The run works on between the steps: the snapshot is of the point where it began.
@@ -257,7 +257,7 @@ a_snapshot_of_a_running_run_is_of_the_point_where_it_began (void **state)
     assert_true (ag_str_is (covers, text));
     assert_int_equal (archive (self, run), tip);
     ag_buf_fini (&hold);
-    assert_sound (self, run);
+    core_sound (self, run);
 }
 
 int

@@ -3,12 +3,10 @@
 #include "supervisor/diff.h"
 #include "supervisor/fleet.h"
 #include "supervisor/state.h"
-#include "supervisor/verify.h"
 
 #include <string.h>
 
 enum { PAGE_EVENTS = 500, PAGE_THINGS = 1000, PAGE_LOOKED = 20000 };
-enum { VERIFY_RUNS = 1000, VERIFY_EVENTS = 100000 };
 
 //  A page of events: what fits, and where to go on.
 struct page {
@@ -358,86 +356,5 @@ ag_command_diff (struct ag_command *command, struct ag_err *err)
         ag_answer_end (&answer);
     }
     ag_buf_fini (&shape);
-    return rc;
-}
-
-//  Verification of several runs in one request, a bounded piece of work at a time. The runs are listed
-//  first: what a scan calls may only read, and the index is rebuilt on the side.
-struct verification {
-    struct ag_command *command;
-    uint64_t numbers[VERIFY_RUNS];
-    uint32_t listed;
-    bool more; //  runs after the listed ones
-    struct ag_buf runs;
-    uint32_t count;
-    uint64_t looked; //  events
-    bool ok;
-};
-
-static bool
-list_run (void *arg, struct ag_run *run)
-{
-    struct verification *all = arg;
-    all->more = all->listed == VERIFY_RUNS;
-    if (!all->more)
-        all->numbers[all->listed++] = run->number;
-    return !all->more;
-}
-
-static int
-verify_run (struct verification *all, uint64_t number, struct ag_err *err)
-{
-    ag_journal_t *journal = all->command->house->journal;
-    struct ag_verify one = {.run = number};
-    int more = 1;
-    while (more > 0)
-        more = ag_verify_step (journal, &one, VERIFY_EVENTS, err);
-    if (more == 0 && !one.reason[0] && all->command->msg->verify.state)
-        more = ag_verify_state (journal, &one, err);
-    if (more < 0) {
-        ag_verify_fini (&one);
-        return -1;
-    }
-    ag_verify_write (&one, &all->runs);
-    all->count++;
-    all->ok = all->ok && !one.reason[0];
-    all->looked += one.events;
-    ag_verify_fini (&one);
-    return 0;
-}
-
-static void
-answer_verified (struct verification *all)
-{
-    struct ag_command *command = all->command;
-    struct ag_answer answer = ag_command_begin (command);
-    ag_answer_key (&answer, "ok");
-    ag_put_bool (command->answer, all->ok);
-    ag_answer_key (&answer, "runs");
-    ag_put_list (command->answer, all->count);
-    ag_buf_add_str (command->answer, ag_buf_str (&all->runs));
-    if (all->count < all->listed || all->more) {
-        ag_answer_key (&answer, "next");
-        ag_put_uint (command->answer, all->numbers[all->count - 1]);
-    }
-    ag_answer_end (&answer);
-}
-
-int
-ag_command_verify (struct ag_command *command, struct ag_err *err)
-{
-    const struct ag_msg_verify *msg = &command->msg->verify;
-    ag_journal_t *journal = command->house->journal;
-    struct verification all = {.command = command, .ok = true};
-    struct ag_run *run;
-    int rc = msg->run.p ? ag_run_find (journal, msg->run, &run, err)
-                        : ag_run_scan (journal, msg->after, list_run, &all, err);
-    if (!rc && msg->run.p)
-        list_run (&all, run);
-    for (uint32_t i = 0; !rc && i < all.listed && all.looked < VERIFY_EVENTS; i++)
-        rc = verify_run (&all, all.numbers[i], err);
-    if (!rc)
-        answer_verified (&all);
-    ag_buf_fini (&all.runs);
     return rc;
 }

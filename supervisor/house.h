@@ -27,6 +27,7 @@ struct ag_house {
     struct ag_fleet *fleet;       //  fleet.h: units and their processes
     struct ag_commands *commands; //  commands.h: requests of clients
     struct ag_replay *replays;    //  replay.h: the first one that runs
+    struct ag_probe *verifies;    //  verifies.h: the first one in line
     uint64_t fleet_run;           //  the fleet's own run
     struct ag_err
         lacking; //  a code: there was no room to begin; without a journal: not even to open it

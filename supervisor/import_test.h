@@ -5,7 +5,7 @@
 #define AG_IMPORT_TEST_H
 #include "supervisor/import.h"
 #include "supervisor/promote_test.h"
-#include "supervisor/verify.h"
+#include "supervisor/verify_test.h"
 
 //  Lines as another runtime would write them, with ' for ".
 #define EVENT(id, type, payload, cause)                                                            \
@@ -120,14 +120,10 @@ assert_exports (struct core *self, uint64_t run, const char *expected)
 static inline void
 assert_whole (struct core *self, uint64_t run, const char *odd)
 {
-    struct ag_verify found = {.run = run};
+    struct ag_verify found;
     struct ag_buf out = {0};
     struct ag_str list;
-    int rc;
-    while ((rc = ag_verify_step (self->journal, &found, 100, &self->err)) > 0)
-        continue;
-    must (self, rc);
-    must (self, ag_verify_state (self->journal, &found, &self->err));
+    core_walk (self, run, &found);
     assert_string_equal (found.reason, "");
     ag_verify_write (&found, &out);
     assert_int_equal (ag_map_get (ag_buf_str (&out), "odd", &list), 0);

@@ -387,12 +387,6 @@ step (struct ag_house *house, struct ag_replay *self, struct ag_err *err)
 }
 
 static void
-nothing (void *context)
-{
-    (void)context; //  the next turn is not slept away
-}
-
-static void
 pump (struct ag_house *house, struct ag_replay *self)
 {
     struct ag_err err;
@@ -406,7 +400,7 @@ pump (struct ag_house *house, struct ag_replay *self)
     if (self->over)
         drop_units (house, self);
     if (more > 0)
-        ag_loop_timer (house->daemon->loop, 0, 0, nothing, NULL);
+        ag_loop_again (house->daemon->loop, 0);
 }
 
 void

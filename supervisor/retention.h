@@ -24,8 +24,9 @@ void ag_snapshot_fini (struct ag_snapshot *self);
 //  sequence; -1. AG_E_USAGE: the run is empty.
 int ag_snapshot_step (ag_journal_t *journal, struct ag_run *run, uint32_t limit,
                       struct ag_snapshot *self, uint64_t *marker, struct ag_err *err);
-//  What the state at the point hashes to, read through the index of this run; costs what is alive there.
-int ag_snapshot_take (ag_journal_t *journal, const struct ag_run *run, uint64_t at,
+//  Take up to `limit` more entities of the state at `self->at` into its hash, and write nothing: 1 when there are
+//  more, 0, -1. Read through the index of this run.
+int ag_snapshot_page (ag_journal_t *journal, const struct ag_run *run, uint32_t limit,
                       struct ag_snapshot *self, struct ag_err *err);
 
 //  Move up to `chunks` chunks of own events that the newest snapshot covers: 1 when more are left, 0, -1.

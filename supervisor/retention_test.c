@@ -17,7 +17,7 @@ k_01_a_compacted_run_keeps_its_state_and_goes_on_with_fresh_ids (void **state)
     core_apply (self, run, "[{'op':'add_object','type':'task','data':{'title':'new'}}]");
     core_again (self);
     assert_non_null (strstr (objects (self, run), "'task#4':{'title':'new'}"));
-    assert_sound (self, run);
+    core_sound (self, run);
     free (before);
 }
 
@@ -29,11 +29,11 @@ k_03_the_state_is_what_the_snapshot_says_and_a_wrong_hash_is_found (void **state
     struct ag_retained retained;
     uint64_t run = history (self);
     compact (self, run);
-    assert_sound (self, run);
+    core_sound (self, run);
     must (self, ag_retained_get (ag_journal_batch (self->journal), run, &retained, &self->err));
     retained.covered--; //  the state of another event than the one that was hashed
     ag_retained_put (ag_journal_batch (self->journal), run, &retained);
-    assert_non_null (strstr (verified (self, run, &found), "does not have the hash it says"));
+    assert_non_null (strstr (core_verify (self, run, &found), "does not have the hash it says"));
     assert_int_equal (found.first_bad, retained.marker);
 }
 
@@ -69,7 +69,7 @@ k_04_what_is_whole_and_was_changed_is_found (void **state)
     ag_buf_fini (&value);
     flip (self, AG_VERSION, ag_key_str (&key), from_end);
     assert_non_null (strstr (objects (self, run), "'case'")); //  it is what a read believes
-    assert_non_null (strstr (verified (self, run, &found),
+    assert_non_null (strstr (core_verify (self, run, &found),
                              "what is whole of `task#1` is not what event 1 says"));
 }
 
@@ -87,7 +87,7 @@ k_05_a_fork_below_the_horizon_and_one_at_the_tip_see_what_was_there (void **stat
         uint64_t fork = core_fork_at (self, run, cuts[i]);
         assert_state (self, fork, AG_NOW, then[i]);
         core_apply (self, fork, "[{'op':'patch_object','id':'task#1','data':{'mine':true}}]");
-        assert_sound (self, fork);
+        core_sound (self, fork);
         free (then[i]);
     }
     uint64_t fork = core_fork (self, run);
@@ -134,7 +134,7 @@ k_06_a_promoted_fork_says_so_and_is_archived_and_read_all_the_same (void **state
     must (self, ag_journal_scan (self->journal, core_run (self, fork), 0, tip, add_line, &after,
                                  &self->err));
     assert_same (&before, &after);
-    assert_sound (self, fork);
+    core_sound (self, fork);
 }
 
 static void
@@ -151,8 +151,8 @@ k_07_a_fork_that_nobody_needs_moves_whole_and_its_parent_is_untouched (void **st
     assert_int_equal (logged (self, fork), 1);
     assert_int_equal (core_tip (self, fork), tip + 1);
     assert_int_equal (logged (self, run), own);
-    assert_sound (self, run);
-    assert_sound (self, fork);
+    core_sound (self, run);
+    core_sound (self, fork);
 }
 
 static void
@@ -165,7 +165,7 @@ k_08_a_parent_goes_on_while_its_fork_is_discarded (void **state)
     core_apply (self, run, "[{'op':'add_object','type':'task'}]");
     core_again (self);
     assert_kept (self, run, "[]");
-    assert_sound (self, run);
+    core_sound (self, run);
 }
 
 static void
@@ -180,7 +180,7 @@ k_09_a_parent_with_a_live_fork_is_compacted_and_the_fork_sees_its_cut (void **st
     assert_state (self, fork, AG_NOW, before);
     struct ag_buf again = log_of (self, fork);
     assert_same (&log, &again);
-    assert_sound (self, fork);
+    core_sound (self, fork);
     refuses (self, ag_discard (self->journal, core_run (self, run), &self->err), AG_E_USAGE,
              "is a root");
     free (before);
@@ -202,7 +202,7 @@ k_10_a_proposed_patch_says_why_and_can_be_decided_over_a_compacted_past (void **
     core_apply (self, run, "[{'op':'apply_patch','patch':'patch_001'}]");
     assert_kept (self, run, "[]");
     assert_non_null (strstr (objects (self, run), "'x':1"));
-    assert_sound (self, run);
+    core_sound (self, run);
 }
 
 //  And the weakness that the reference has here (9.2-2): what was not touched is in no conflict.
@@ -219,7 +219,7 @@ k_11_a_fork_of_a_compacted_past_promotes_exactly_its_patch (void **state)
     core_again (self);
     assert_int_equal (core_tip (self, run), tip + 2); //  the marker and one patch
     assert_non_null (strstr (objects (self, run), "'mine':1"));
-    assert_sound (self, run);
+    core_sound (self, run);
 }
 
 /*  Discard  */
@@ -252,7 +252,7 @@ a_discarded_fork_frees_its_label_and_reads_by_its_id (void **state)
     must (self, ag_run_find (self->journal, AG_LIT ("try"), &found, &self->err));
     assert_string_equal (found->id, "r4");
     assert_non_null (strstr (objects (self, first), "'x':1"));
-    assert_sound (self, first);
+    core_sound (self, first);
 }
 
 //  Within one turn, so that what an open run says of itself is asked too, and not only its record.
@@ -290,7 +290,7 @@ an_unfinished_snapshot_is_no_corruption (void **state)
     int rc = ag_snapshot_step (self->journal, core_run (self, run), 3, &begun, &marker, &self->err);
     assert_int_equal (rc, 1);
     ag_snapshot_fini (&begun);
-    assert_sound (self, run);
+    core_sound (self, run);
 }
 
 int

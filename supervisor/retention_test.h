@@ -7,7 +7,7 @@
 #include "supervisor/core_state_test.h"
 #include "supervisor/key.h"
 #include "supervisor/promote_test.h"
-#include "supervisor/verify.h"
+#include "supervisor/verify_test.h"
 
 //  A whole snapshot, a few entities at a time, each step in a turn of its own; its marker.
 static inline uint64_t
@@ -96,27 +96,6 @@ assert_same (struct ag_buf *a, struct ag_buf *b)
     assert_true (ag_str_eq (ag_buf_str (a), ag_buf_str (b)));
     ag_buf_fini (a);
     ag_buf_fini (b);
-}
-
-//  Chain and state; the reason, empty when all is well.
-static inline const char *
-verified (struct core *self, uint64_t run, struct ag_verify *verify)
-{
-    int rc;
-    *verify = (struct ag_verify){.run = run};
-    while ((rc = ag_verify_step (self->journal, verify, 100, &self->err)) > 0)
-        continue;
-    must (self, rc);
-    if (!verify->reason[0])
-        must (self, ag_verify_state (self->journal, verify, &self->err));
-    return verify->reason;
-}
-
-static inline void
-assert_sound (struct core *self, uint64_t run)
-{
-    struct ag_verify found;
-    assert_string_equal (verified (self, run, &found), "");
 }
 
 //  Objects, patches past a whole version, relations, a removal: more than three chunks of events.

@@ -152,15 +152,14 @@ add_page (struct page *page, struct ag_err *err)
 }
 
 int
-ag_snapshot_take (ag_journal_t *journal, const struct ag_run *run, uint64_t at,
+ag_snapshot_page (ag_journal_t *journal, const struct ag_run *run, uint32_t limit,
                   struct ag_snapshot *self, struct ag_err *err)
 {
-    struct page page = {.journal = journal, .run = run, .snapshot = self, .limit = PAGE_IDS};
-    int rc = 1;
-    self->at = at;
-    while (rc > 0)
-        rc = add_page (&page, err);
-    return rc;
+    struct page page = {.journal = journal,
+                        .run = run,
+                        .snapshot = self,
+                        .limit = limit < PAGE_IDS ? limit : PAGE_IDS};
+    return add_page (&page, err);
 }
 
 /*  The marker  */

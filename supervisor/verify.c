@@ -58,20 +58,34 @@ check_base (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *
     return 0;
 }
 
+//  A head that cannot be read is blamed at the end of the walk.
 static int
-begin (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+read_until (struct ag_verify *self, struct ag_run *run, struct ag_err *err)
+{
+    int rc = ag_run_read_head (self->journal, run, err);
+    self->until = run->head;
+    if (!rc || err->code != AG_E_CORRUPT)
+        return rc;
+    self->until.tip = UINT64_MAX;
+    return 0;
+}
+
+static int
+begin (ag_store_t *store, struct ag_verify *self, struct ag_err *err)
 {
     struct ag_run run = {0};
-    struct ag_retained retained = {0};
-    int rc = ag_run_read_record (journal, self->run, &run, err);
+    self->journal = ag_journal_new (store, err);
+    if (!self->journal)
+        return -1;
+    int rc = ag_run_read_record (self->journal, self->run, &run, err);
+    ag_run_id (self->run, run.id);
     if (!rc)
-        rc = ag_retained_get (journal->batch, self->run, &retained, err);
+        rc = read_until (self, &run, err);
     if (!rc)
-        rc = check_base (journal, self, &run, err);
-    self->archived = retained.archived;
+        rc = check_base (self->journal, self, &run, err);
     self->head = run.base;
     self->mint = run.mint;
-    self->begun = true;
+    self->applied = run.cut;
     free ((char *)run.spec.p);
     return rc;
 }
@@ -142,33 +156,35 @@ check_event (ag_journal_t *journal, struct ag_verify *self, uint64_t seq, struct
     return check_odd (journal, self, &event, err);
 }
 
+//  Behind: the first event after the last one that the run had, 0 when there is none. It has a right to be there
+//  when the head moved on.
 static int
-check_end (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+check_end (struct ag_verify *self, uint64_t behind, struct ag_err *err)
 {
     struct ag_run run = {.number = self->run};
-    const struct ag_open *open = ag_open_find (journal, self->run);
     ag_run_id (self->run, run.id);
-    if (open)
-        run.head = open->run.head;
-    else if (ag_run_read_head (journal, &run, err))
-        return blame_error (self, err);
-    if (run.head.tip > self->head.tip)
+    if (ag_run_read_head (self->journal, &run, err))
+        return -1;
+    if (self->until.tip > self->head.tip)
         return blame (self, self->head.tip + 1, "it is missing, and the head stands at %" PRIu64,
-                      run.head.tip);
-    if (run.head.tip < self->head.tip)
-        return blame (self, run.head.tip + 1, "it stands behind the head");
-    if (!same_head (&run.head, &self->head))
+                      self->until.tip);
+    if (behind > run.head.tip)
+        return blame (self, behind, "it stands behind the head");
+    if (!same_head (&self->until, &self->head))
         return blame (self, 0, "the head is not what the events say");
     return 0;
 }
 
 //  The archived events that come next; of a chunk that cannot be unpacked the first event is the bad one.
 static int
-step_archived (ag_journal_t *journal, struct ag_verify *self, uint64_t *limit, struct ag_err *err)
+walk_archived (struct ag_verify *self, uint32_t *limit, struct ag_err *err)
 {
     struct ag_buf hold = {0};
+    ag_journal_t *journal = self->journal;
     int rc = 1;
-    for (; rc > 0 && *limit > 0 && !self->reason[0] && self->head.tip < self->archived; --*limit) {
+    for (; rc > 0 && *limit > 0 && !self->reason[0] && self->head.tip < self->archived &&
+           self->head.tip < self->until.tip;
+         --*limit) {
         uint64_t seq = self->head.tip + 1;
         ag_buf_clear (&hold);
         rc = ag_archive_get (&journal->archive, journal->batch, self->run, seq, &hold, err);
@@ -184,18 +200,20 @@ step_archived (ag_journal_t *journal, struct ag_verify *self, uint64_t *limit, s
 }
 
 static int
-step_logged (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, struct ag_err *err)
+walk_logged (struct ag_verify *self, uint32_t limit, struct ag_err *err)
 {
     struct ag_key from, all;
     struct ag_str key, value;
+    uint64_t seq = 0;
     ag_key_event (&from, self->run, self->head.tip + 1);
     ag_key_of_run (&all, 'v', self->run);
     struct ag_key to = ag_key_end (&all);
     ag_view_t *view =
-        ag_batch_scan (journal->batch, AG_EVENT, ag_key_str (&from), ag_key_str (&to));
+        ag_batch_scan (self->journal->batch, AG_EVENT, ag_key_str (&from), ag_key_str (&to));
     int rc = 1;
-    while (limit > 0 && !self->reason[0] && (rc = ag_view_next (view, &key, &value, err)) > 0) {
-        if ((rc = check_event (journal, self, ag_key_last_number (key), value, err)) < 0)
+    while (limit > 0 && !self->reason[0] && (rc = ag_view_next (view, &key, &value, err)) > 0 &&
+           (seq = ag_key_last_number (key)) <= self->until.tip) {
+        if ((rc = check_event (self->journal, self, seq, value, err)) < 0)
             break;
         rc = 1;
         limit--;
@@ -203,83 +221,77 @@ step_logged (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, stru
     ag_view_destroy (&view);
     if (rc < 0 || self->reason[0])
         return rc < 0 ? -1 : 0;
-    return rc > 0 ? 1 : check_end (journal, self, err);
+    bool behind = rc > 0 && seq > self->until.tip;
+    return rc > 0 && !behind ? 1 : check_end (self, behind ? seq : 0, err);
 }
 
-int
-ag_verify_step (ag_journal_t *journal, struct ag_verify *self, uint64_t limit, struct ag_err *err)
+//  Events move into the archive while we walk.
+static int
+walk (struct ag_verify *self, uint32_t limit, struct ag_err *err)
 {
-    if (!self->begun && begin (journal, self, err))
-        return blame_error (self, err);
-    if (step_archived (journal, self, &limit, err))
+    struct ag_retained retained;
+    if (ag_retained_get (self->journal->batch, self->run, &retained, err))
+        return -1;
+    self->archived = retained.archived;
+    if (walk_archived (self, &limit, err))
         return -1;
     if (self->reason[0])
         return 0;
-    return limit ? step_logged (journal, self, limit, err) : 1;
+    return limit ? walk_logged (self, limit, err) : 1;
 }
 
-/*  The state index: written again beside the stored one, under a number that no run has  */
+/*  The state index: written again beside the stored one, under a number that no run has. Each piece begins with
+    what the run has appended, so stored and written again are of the same events.  */
 
 #define REBUILT UINT64_MAX
 
-//  The version that an event made, against what a snapshot made whole of it, if one did.
+//  1 when the run has more events than that, 0, -1. The run, with the index that is written again, for the
+//  rest of this step.
 static int
-check_whole (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *again,
-             const struct ag_event *event, uint64_t *wholes, struct ag_err *err)
-{
-    struct ag_change change;
-    struct ag_whole whole;
-    struct ag_entity entity = {0};
-    struct ag_buf hold = {0};
-    struct ag_run stored = *again;
-    stored.index = self->run;
-    if (!ag_change_of (event, &change))
-        return 0;
-    int rc =
-        ag_whole_get (journal, &stored, change.kind, change.id, event->seq, &hold, &whole, err);
-    if (rc > 0 && whole.seq == event->seq) {
-        ++*wholes;
-        rc = ag_state_get (journal, again, change.kind, change.id, AG_NOW, &entity, err);
-        if (rc == 0 || (rc > 0 && (!ag_value_equal (whole.data, entity.data) ||
-                                   !ag_value_equal (whole.provenance, entity.provenance))))
-            blame (self, 0, "what is whole of `%.*s` is not what event %" PRIu64 " says",
-                   AG_STR_ARG (change.id), event->seq);
-    }
-    ag_entity_fini (&entity);
-    ag_buf_fini (&hold);
-    return rc < 0 ? -1 : 0;
-}
-
-//  The events in order; what snapshots, finished or not, made whole is compared on the way, and counted.
-static int
-rebuild (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run, bool any_whole,
-         uint64_t *wholes, struct ag_err *err)
+take_in (struct ag_verify *self, struct ag_run *again, uint32_t *limit, struct ag_err *err)
 {
     struct ag_event event;
+    struct ag_run *run;
     struct ag_buf hold = {0};
-    int rc = 0;
-    for (uint64_t seq = run->cut + 1; !rc && !self->reason[0] && seq <= run->head.tip; seq++)
-        rc = ag_journal_read (journal, run, seq, &hold, &event, err) ||
-             ag_state_apply (journal, run, &event, err) ||
-             (any_whole && check_whole (journal, self, run, &event, wholes, err));
+    int rc = ag_run_get (self->journal, self->run, &run, err);
+    if (rc)
+        return -1;
+    *again = *run;
+    again->index = REBUILT;
+    for (; !rc && *limit > 0 && self->applied < run->head.tip; --*limit)
+        rc = ag_journal_read (self->journal, again, ++self->applied, &hold, &event, err) ||
+             ag_state_apply (self->journal, again, &event, err);
     ag_buf_fini (&hold);
-    return rc ? -1 : 0;
+    return rc ? -1 : self->applied < run->head.tip;
 }
 
+//  The keys of a run of one kind, from the one after `at` (without what all begin with).
 static ag_view_t *
-scan (ag_journal_t *journal, enum ag_table table, char kind, uint64_t run, size_t *prefix)
+scan (struct ag_verify *self, enum ag_table table, char kind, uint64_t run, size_t *prefix)
 {
     struct ag_key from;
     ag_key_of_run (&from, kind, run);
     struct ag_key to = ag_key_end (&from);
     *prefix = from.n;
-    return ag_batch_scan (journal->batch, table, ag_key_str (&from), ag_key_str (&to));
+    if (self->at.n) {
+        memcpy (from.p + from.n, self->at.p, self->at.n);
+        from.n += self->at.n;
+        ag_key_next (&from);
+    }
+    return ag_batch_scan (self->journal->batch, table, ag_key_str (&from), ag_key_str (&to));
 }
 
 static struct ag_str
 suffix (struct ag_str key, size_t prefix)
 {
     return (struct ag_str){key.p + prefix, key.n - prefix};
+}
+
+static void
+stand_at (struct ag_verify *self, struct ag_str at)
+{
+    ag_buf_clear (&self->at);
+    ag_buf_add_str (&self->at, at);
 }
 
 //  The first name in what follows a prefix.
@@ -289,33 +301,37 @@ name_bytes (struct ag_str key)
     return (int)strnlen (key.p, key.n);
 }
 
+//  What a row stores and what the events say, key by key: 1 when there are more, 0, -1.
 static int
-compare (ag_journal_t *journal, struct ag_verify *self, enum ag_table table, char kind,
-         struct ag_err *err)
+compare_row (struct ag_verify *self, enum ag_table table, char kind, uint32_t limit,
+             struct ag_err *err)
 {
     size_t prefix;
-    ag_view_t *stored = scan (journal, table, kind, self->run, &prefix);
-    ag_view_t *rebuilt = scan (journal, table, kind, REBUILT, &prefix);
-    int a, b;
-    do {
+    struct ag_str at = {0};
+    ag_view_t *stored = scan (self, table, kind, self->run, &prefix);
+    ag_view_t *rebuilt = scan (self, table, kind, REBUILT, &prefix);
+    int a = 1, b = 1;
+    for (; limit > 0 && !self->reason[0]; limit--) {
         struct ag_str key_a, key_b, value_a, value_b;
         a = ag_view_next (stored, &key_a, &value_a, err);
         b = a < 0 ? -1 : ag_view_next (rebuilt, &key_b, &value_b, err);
         if (a < 0 || b < 0 || (!a && !b))
             break;
-        struct ag_str at = suffix (a ? key_a : key_b, prefix);
+        at = suffix (a ? key_a : key_b, prefix);
         if (!a || !b || !ag_str_eq (suffix (key_a, prefix), suffix (key_b, prefix)) ||
             !ag_str_eq (value_a, value_b))
             blame (self, 0, "the state index (%c) is not what the events say at `%.*s`", kind,
                    name_bytes (at), at.p);
-    } while (!self->reason[0]);
+    }
+    if (a > 0 || b > 0)
+        stand_at (self, at);
     ag_view_destroy (&stored);
     ag_view_destroy (&rebuilt);
-    return a < 0 || b < 0 ? -1 : 0;
+    return a < 0 || b < 0 ? -1 : a || b;
 }
 
 static int
-compare_all (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+compare (struct ag_verify *self, const struct ag_run *again, uint32_t limit, struct ag_err *err)
 {
     static const struct {
         enum ag_table table;
@@ -324,92 +340,135 @@ compare_all (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
                 {AG_TIP, AG_APPROVAL},  {AG_VERSION, AG_OBJECT},   {AG_VERSION, AG_RELATION},
                 {AG_VERSION, AG_PATCH}, {AG_VERSION, AG_APPROVAL}, {AG_INDEX, 't'},
                 {AG_INDEX, 'T'},        {AG_INDEX, 'e'},           {AG_INDEX, 'E'}};
-    int rc = 0;
-    for (size_t i = 0; !rc && !self->reason[0] && i < sizeof rows / sizeof *rows; i++)
-        rc = compare (journal, self, rows[i].table, rows[i].kind, err);
-    return rc;
+    (void)again;
+    int rc = compare_row (self, rows[self->row].table, rows[self->row].kind, limit, err);
+    if (rc)
+        return rc;
+    ag_buf_clear (&self->at);
+    return ++self->row < sizeof rows / sizeof *rows;
 }
 
 /*  What a snapshot left: things made whole, and the hash of the state  */
 
+//  One of them, against what the events say that the thing was at that sequence.
 static int
-count_wholes (ag_journal_t *journal, struct ag_verify *self, uint64_t *count, struct ag_err *err)
+check_whole (struct ag_verify *self, const struct ag_run *again, enum ag_entity_kind kind,
+             struct ag_str at, struct ag_str value, struct ag_err *err)
 {
-    static const char kinds[] = {'O', 'R'};
-    int rc = 0;
-    for (size_t i = 0; i < sizeof kinds && rc >= 0; i++) {
-        size_t prefix;
-        struct ag_str key, value;
-        ag_view_t *view = scan (journal, AG_VERSION, kinds[i], self->run, &prefix);
-        while ((rc = ag_view_next (view, &key, &value, err)) > 0)
-            ++*count;
-        ag_view_destroy (&view);
+    struct ag_whole whole;
+    struct ag_entity entity = {0};
+    struct ag_str id = {at.p, (size_t)name_bytes (at)};
+    uint64_t seq = ~ag_key_last_number (at);
+    int rc = ag_state_get (self->journal, again, kind, id, seq, &entity, err);
+    if (rc >= 0 && (!rc || entity.seq != seq || ag_whole_decode (value, &whole) ||
+                    !ag_value_equal (whole.data, entity.data) ||
+                    !ag_value_equal (whole.provenance, entity.provenance)))
+        blame (self, 0, "what is whole of `%.*s` is not what event %" PRIu64 " says",
+               AG_STR_ARG (id), seq);
+    ag_entity_fini (&entity);
+    return rc < 0 ? -1 : 0;
+}
+
+static int
+check_wholes (struct ag_verify *self, const struct ag_run *again, uint32_t limit,
+              struct ag_err *err)
+{
+    static const enum ag_entity_kind kinds[] = {AG_OBJECT, AG_RELATION};
+    enum ag_entity_kind kind = kinds[self->row];
+    size_t prefix;
+    struct ag_str key = {0}, value;
+    ag_view_t *view = scan (self, AG_VERSION, (char)(kind - 'a' + 'A'), self->run, &prefix);
+    int rc = 1;
+    for (; rc > 0 && limit > 0 && !self->reason[0]; limit--) {
+        rc = ag_view_next (view, &key, &value, err);
+        if (rc > 0 && check_whole (self, again, kind, suffix (key, prefix), value, err))
+            rc = -1;
     }
+    if (rc > 0)
+        stand_at (self, suffix (key, prefix));
+    ag_view_destroy (&view);
+    if (rc)
+        return rc;
+    ag_buf_clear (&self->at);
+    return ++self->row < sizeof kinds / sizeof *kinds;
+}
+
+//  Of the newest snapshot when this begins; through the stored index, which is proved by now.
+static int
+check_hash (struct ag_verify *self, const struct ag_run *again, uint32_t limit, struct ag_err *err)
+{
+    struct ag_retained retained;
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    struct ag_run stored = *again;
+    struct ag_str said = {0};
+    char text[sizeof "blake2b:" + 2 * AG_HASH] = "blake2b:";
+    stored.index = self->run;
+    if (!self->marker) {
+        if (ag_retained_get (self->journal->batch, self->run, &retained, err))
+            return -1;
+        self->marker = retained.marker;
+        self->snapshot.at = retained.covered;
+    }
+    int rc =
+        self->marker ? ag_snapshot_page (self->journal, &stored, limit, &self->snapshot, err) : 0;
+    if (rc || !self->marker)
+        return rc;
+    rc = ag_journal_read (self->journal, again, self->marker, &hold, &event, err);
+    ag_hex (self->snapshot.hash, AG_HASH, text + strlen (text));
+    if (!rc && (ag_map_text (event.payload, "state_hash", &said) || !ag_str_is (said, text)))
+        blame (self, self->marker, "the state it covers does not have the hash it says");
+    ag_buf_fini (&hold);
     return rc;
 }
 
-//  Through the index, which is proved by now.
-static int
-check_hash (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run,
-            const struct ag_retained *retained, struct ag_err *err)
-{
-    struct ag_snapshot snapshot = {0};
-    struct ag_buf hold = {0};
-    struct ag_event event;
-    struct ag_str said = {0};
-    char text[sizeof "blake2b:" + 2 * AG_HASH] = "blake2b:";
-    int rc = ag_journal_read (journal, run, retained->marker, &hold, &event, err) ||
-             ag_snapshot_take (journal, run, retained->covered, &snapshot, err);
-    if (!rc) {
-        ag_hex (snapshot.hash, AG_HASH, text + strlen (text));
-        if (ag_map_text (event.payload, "state_hash", &said) || !ag_str_is (said, text))
-            blame (self, retained->marker, "the state it covers does not have the hash it says");
-    }
-    ag_snapshot_fini (&snapshot);
-    ag_buf_fini (&hold);
-    return rc ? -1 : 0;
-}
+/*  Steps  */
 
+typedef int index_fn (struct ag_verify *self, const struct ag_run *again, uint32_t limit,
+                      struct ag_err *err);
+
+//  The phases after the chain.
 static int
-check_state (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run,
-             const struct ag_retained *retained, struct ag_err *err)
+check_index (struct ag_verify *self, uint32_t limit, struct ag_err *err)
 {
-    struct ag_run again = *run;
-    uint64_t wholes = 0, compared = 0;
-    again.index = REBUILT;
-    if (count_wholes (journal, self, &wholes, err) ||
-        rebuild (journal, self, &again, wholes > 0, &compared, err))
-        return -1;
-    if (!self->reason[0] && compare_all (journal, self, err))
-        return -1;
-    if (!self->reason[0] && compared != wholes)
-        blame (self, 0, "of %" PRIu64 " things made whole %" PRIu64 " are of no version that was",
-               wholes, wholes - compared);
-    if (self->reason[0] || !retained->marker)
-        return 0;
-    return check_hash (journal, self, run, retained, err);
+    static index_fn *const phases[] = {compare, check_wholes, check_hash};
+    enum { PHASES = sizeof phases / sizeof *phases };
+    struct ag_run again;
+    int rc = take_in (self, &again, &limit, err);
+    if (rc || !limit)
+        return rc < 0 ? -1 : 1;
+    rc = phases[self->phase - 1](self, &again, limit, err);
+    if (rc || self->reason[0])
+        return rc;
+    self->row = 0;
+    return self->phase++ < PHASES;
 }
 
 int
-ag_verify_state (ag_journal_t *journal, struct ag_verify *self, struct ag_err *err)
+ag_verify_step (ag_store_t *store, struct ag_verify *self, uint32_t limit, struct ag_err *err)
 {
-    struct ag_run *run;
-    struct ag_retained retained;
-    if (ag_run_get (journal, self->run, &run, err) ||
-        ag_retained_get (journal->batch, self->run, &retained, err))
+    if (!self->journal && begin (store, self, err))
         return blame_error (self, err);
-    struct ag_mark mark = ag_journal_mark (journal);
-    int rc = check_state (journal, self, run, &retained, err);
-    if (rc)
-        rc = blame_error (self, err);
-    ag_journal_rollback (journal, &mark);
+    if (self->reason[0])
+        return 0;
+    ag_open_clear (self->journal); //  they may have grown since the last step
+    int rc = self->phase ? check_index (self, limit, err) : walk (self, limit, err);
+    if (rc < 0)
+        return blame_error (self, err);
+    if (self->reason[0])
+        return 0;
+    if (!rc && !self->phase && self->state)
+        return (int)(self->phase = 1);
     return rc;
 }
 
 void
 ag_verify_fini (struct ag_verify *self)
 {
+    ag_journal_destroy (&self->journal);
+    ag_snapshot_fini (&self->snapshot);
     ag_buf_fini (&self->odd);
+    ag_buf_fini (&self->at);
 }
 
 void

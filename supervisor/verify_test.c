@@ -1,27 +1,14 @@
 //  SPDX-License-Identifier: Apache-2.0
-#include "supervisor/verify.h"
+#include "supervisor/verify_test.h"
+#include "supervisor/core_count_test.h"
 #include "supervisor/key.h"
 #include "supervisor/promote_test.h"
-
-//  A walk in steps of 100, then the state; the reason, empty when all is well.
-static const char *
-verify (struct core *self, uint64_t run, struct ag_verify *verify)
-{
-    int rc;
-    *verify = (struct ag_verify){.run = run};
-    while ((rc = ag_verify_step (self->journal, verify, 100, &self->err)) > 0)
-        continue;
-    must (self, rc);
-    if (!verify->reason[0])
-        must (self, ag_verify_state (self->journal, verify, &self->err));
-    return verify->reason;
-}
 
 static void
 assert_bad (struct core *self, uint64_t run, uint64_t first_bad, const char *says)
 {
     struct ag_verify found;
-    if (!strstr (verify (self, run, &found), says))
+    if (!strstr (core_verify (self, run, &found), says))
         fail_msg ("`%s` does not say `%s`", found.reason, says);
     assert_int_equal (found.first_bad, first_bad);
 }
@@ -56,11 +43,11 @@ what_nobody_touched_is_found_whole (void **state)
     struct ag_verify found;
     struct ag_buf out = {0};
     uint64_t fork, run = history (self, &fork), empty = core_root (self, "");
-    assert_string_equal (verify (self, run, &found), "");
+    assert_string_equal (core_verify (self, run, &found), "");
     assert_int_equal (found.events, core_tip (self, run));
-    assert_string_equal (verify (self, fork, &found), "");
+    assert_string_equal (core_verify (self, fork, &found), "");
     assert_int_equal (found.events, core_tip (self, fork) - 290);
-    assert_string_equal (verify (self, empty, &found), "");
+    assert_string_equal (core_verify (self, empty, &found), "");
     ag_verify_write (&found, &out);
     assert_string_equal (json_of (self, ag_buf_str (&out)),
                          "{'run':'r3','events':0,'first_bad':null,'reason':null,"
@@ -149,6 +136,120 @@ a_state_index_that_was_changed_is_found (void **state)
     assert_bad (self, fork, 0, "the state index (e) is not what the events say at `task#1`");
 }
 
+static void
+compact (struct core *self, uint64_t run)
+{
+    uint64_t marker;
+    struct ag_retained retained;
+    struct ag_snapshot snapshot = {0};
+    int rc = 1;
+    while (rc > 0) {
+        rc = ag_snapshot_step (self->journal, core_run (self, run), 50, &snapshot, &marker,
+                               &self->err);
+        ag_snapshot_fini (&snapshot);
+    }
+    must (self, rc);
+    must (self, ag_archive_step (self->journal, core_run (self, run), 8, &retained, &self->err));
+}
+
+//  One more of everything that a run does, and now and then its snapshot and its archive.
+static void
+go_on (struct core *self, uint64_t run, int i)
+{
+    char ops[400];
+    snprintf (
+        ops, sizeof ops,
+        "[{'op':'add_object','type':'t','id':'n%d'},{'op':'add_object','type':'t','id':'m%d'},"
+        "{'op':'add_relation','type':'r','source':'n%d','target':'task#1'},"
+        "{'op':'patch_object','id':'task#1','data':{'i':%d}},"
+        "{'op':'propose_patch','id':'task#1','data':{'p':%d}},"
+        "{'op':'remove_object','id':'m%d'}]",
+        i, i, i, i, i, i);
+    core_apply (self, run, ops);
+    if (i % 8 == 3)
+        compact (self, run);
+    core_commit (self);
+}
+
+//  As core_walk; in every step of the first ones the run goes on.
+static void
+walk_on (struct core *self, uint64_t run, uint32_t limit, struct ag_verify *verify)
+{
+    int rc = 1;
+    *verify = (struct ag_verify){.run = run, .state = true};
+    for (int i = 0; rc > 0; i++) {
+        rc = ag_verify_step (self->store, verify, limit, &self->err);
+        if (i < 60)
+            go_on (self, run, i);
+    }
+    must (self, rc);
+}
+
+static void
+a_run_that_goes_on_meanwhile_is_verified_as_far_as_it_was (void **state)
+{
+    struct core *self = *state;
+    struct ag_verify found;
+    uint64_t fork, run = history (self, &fork), tip = core_tip (self, run);
+    for (uint32_t limit = 12; limit < 100; limit += 23) {
+        uint64_t one = core_fork (self, run);
+        core_commit (self);
+        walk_on (self, one, limit, &found);
+        assert_string_equal (found.reason, "");
+        assert_int_equal (found.events, 0); //  it had none of its own
+        ag_verify_fini (&found);
+    }
+    walk_on (self, run, 12, &found);
+    assert_string_equal (found.reason, "");
+    assert_int_equal (found.events, tip);
+    assert_true (core_tip (self, run) > tip + 300);
+    ag_verify_fini (&found);
+    core_sound (self, run);
+}
+
+static void
+what_is_damaged_is_found_in_a_run_that_goes_on (void **state)
+{
+    struct core *self = *state;
+    struct ag_key key;
+    struct ag_verify found;
+    uint64_t fork, run = history (self, &fork);
+    ag_key_of_object (&key, true, run, AG_LIT ("task#1"));
+    ag_key_add_id (&key, AG_LIT ("nobody"));
+    ag_batch_put (ag_journal_batch (self->journal), AG_INDEX, ag_key_str (&key),
+                  AG_LIT ("12345678"));
+    core_commit (self);
+    walk_on (self, run, 12, &found);
+    assert_string_equal (found.reason,
+                         "the state index (e) is not what the events say at `task#1`");
+    ag_verify_fini (&found);
+}
+
+//  What a step costs does not grow with the run.
+static void
+between_two_steps_nothing_of_the_store_is_open_and_no_step_is_long (void **state)
+{
+    struct core *self = *state;
+    uint64_t fork, run = history (self, &fork);
+    struct ag_verify verify = {.run = run, .state = true};
+    core_commit (self);
+    count_from_here (self);
+    size_t most = 0;
+    int rc, steps = 0;
+    do {
+        size_t before = counted_reads();
+        rc = ag_verify_step (self->store, &verify, 1, &self->err);
+        most = counted_reads() - before > most ? counted_reads() - before : most;
+        steps++;
+        core_append (self, run, "x", "{}"); //  a write, which no scan may be open for
+        core_commit (self);
+    } while (rc > 0 && steps < 300);
+    must (self, rc < 0);
+    assert_int_equal (steps, 300);
+    assert_in_range (most, 1, 400);
+    ag_verify_fini (&verify);
+}
+
 int
 main (void)
 {
@@ -158,6 +259,9 @@ main (void)
         core_test (a_missing_event_is_named),
         core_test (a_head_a_checkpoint_or_a_base_that_was_changed_is_found),
         core_test (a_state_index_that_was_changed_is_found),
+        core_test (a_run_that_goes_on_meanwhile_is_verified_as_far_as_it_was),
+        core_test (what_is_damaged_is_found_in_a_run_that_goes_on),
+        core_test (between_two_steps_nothing_of_the_store_is_open_and_no_step_is_long),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -182,11 +182,9 @@ verify_finds (struct bench *self)
     bool found = false;
     for (uint64_t run = 1; run <= RUNS && !found; run++) {
         int rc;
-        struct ag_verify walk = {.run = run};
-        while ((rc = ag_verify_step (core->journal, &walk, 1000, &core->err)) > 0)
+        struct ag_verify walk = {.run = run, .state = true};
+        while ((rc = ag_verify_step (core->store, &walk, 1000, &core->err)) > 0)
             continue;
-        if (!rc && !walk.reason[0])
-            rc = ag_verify_state (core->journal, &walk, &core->err);
         found = walk.reason[0] || (rc < 0 && core->err.code != AG_E_NOT_FOUND);
         ag_verify_fini (&walk);
     }

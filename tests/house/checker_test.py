@@ -304,8 +304,8 @@ class Player:
             log = self.house.log_of(run.name)
             same(f"the log of {run.name}", [{"id": evt(n), **e} for n, e in enumerate(run.log, 1)],
                  [{key: e[key] for key in ("id", "type", "payload", "actor", "frame_id", "caused_by")} for e in log])
-            found = self.ask_all([{"do": "verify", "run": run.name, "state": True}])[0]
-            if not found.get("ok"):
+            found = self.ask_all([{"do": "verify", "run": run.name, "state": True, "ticket": run.name, "wait_ms": 60000}])[0]
+            if not (found.get("ok") and found.get("done")):
                 raise Difference(f"verify: {found}")
         self.replay_all()
 

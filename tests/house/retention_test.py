@@ -51,6 +51,23 @@ class Keeping(unittest.TestCase):
             pass
         self.house.idle(fork, seconds=10)
 
+    def test_a_long_verification_leaves_the_house_to_others_while_the_run_goes_on(self):
+        make_long(self.house, "wide")
+        early = self.house.ask("verify", run="wide", state=True, ticket="nobody asks again")
+        self.assertEqual((early["done"], early["runs"]), (False, []))
+        said, begin = [], time.monotonic()
+        verify = threading.Thread(target=lambda: said.append(self.house.json("verify", "wide", "--state")))
+        verify.start()
+        slowest = count = 0
+        while verify.is_alive():
+            at = time.monotonic()
+            self.house.ask("apply", run="wide", ops=[{"op": "patch_object", "id": "note#7", "data": {"now": count}}])
+            slowest, count = max(slowest, time.monotonic() - at), count + 1
+        took = time.monotonic() - begin
+        self.assertTrue(said[0]["ok"], said)
+        self.assertIn(said[0]["runs"][0]["events"] - EVENTS, range(count))
+        self.assertLess(slowest, took / 4, f"{count} requests while a verification took {took:.1f} s")
+
     def test_an_export_is_the_same_before_and_after_an_archive_whoever_was_killed_meanwhile(self):
         make_long(self.house, "long")
         before = self.house.cli("export", "long").stdout
