@@ -184,12 +184,14 @@ take (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
     self->next = event->seq;
     self->in_hand = true;
     struct ag_str behaviors;
+    struct ag_named named = {0};
     int rc = 0;
     for (uint32_t host = 0; host < self->host_count && !rc; host++) {
         rc = in_force (journal, run, self, host, event->seq, &behaviors, err);
         if (!rc)
-            rc = ag_due_add (journal, run, self, host, behaviors, event, err);
+            rc = ag_due_add (journal, run, self, host, behaviors, event, &named, err);
     }
+    ag_named_fini (&named);
     ag_due_order (self);
     return rc ? -1 : add_delayed (journal, run, self, err);
 }

@@ -45,8 +45,9 @@ struct ag_queue {
     struct ag_due *list;
     struct ag_registration *earlier; //  that entries of the list borrow from
     uint32_t earlier_count;
-    struct ag_buf left_out; //  texts: behaviours with more to do for an event than is handed out,
-    uint64_t left_out_at;   //  and that event; empty once it was told
+    struct ag_buf
+        left_out; //  [name, why, ...]: behaviours with more to do for an event than is handed out,
+    uint64_t left_out_at; //  and that event; empty once it was told
     struct {
         uint64_t seq; //  of worker.registered; 0: never
         struct ag_buf behaviors;

@@ -13,7 +13,8 @@ add (struct ag_queue *queue, uint32_t most, uint32_t host, uint64_t event, struc
      struct ag_str relation, struct ag_err *err)
 {
     if (queue->count >= most)
-        return ag_fail (err, AG_E_TOO_LARGE, "more than %d invocations for one event", AG_DUE_MAX);
+        return ag_fail (err, AG_E_TOO_LARGE,
+                        "with it, the event would cause more than %d invocations", AG_DUE_MAX);
     if (!(queue->count & (queue->count - 1))) //  0 and powers of two: full
         queue->list =
             ag_xrealloc (queue->list, (queue->count ? 2 * queue->count : 1) * sizeof *queue->list);
@@ -28,21 +29,28 @@ add (struct ag_queue *queue, uint32_t most, uint32_t host, uint64_t event, struc
     return 0;
 }
 
-/*  Relations of the objects that a payload names, each once, in order of their ids  */
+/*  Relations of the objects that a payload names: looked for once an event, whoever asks  */
 
 struct texts {
     struct ag_str *list;
     size_t count, room;
+    bool too_many;
 };
 
-static void
-keep_text (struct texts *texts, struct ag_str text)
+static bool
+keep_text (void *arg, struct ag_str text)
 {
+    struct texts *texts = arg;
+    if (!text.n || text.n > ID_BYTES || memchr (text.p, 0, text.n))
+        return false;
+    if (texts->count == AG_DUE_NAMED)
+        return texts->too_many = true;
     if (texts->count == texts->room) {
         texts->room = texts->room ? 2 * texts->room : 16;
         texts->list = ag_xrealloc (texts->list, texts->room * sizeof *texts->list);
     }
     texts->list[texts->count++] = text;
+    return false;
 }
 
 static int
@@ -51,106 +59,139 @@ by_bytes (const void *a, const void *b)
     return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
 }
 
-static void
-put_in_order (struct texts *texts)
+//  One for each of its ends that is named.
+struct ag_named_relation {
+    struct ag_str type, id; //  one piece of memory, ours
+};
+
+static int
+by_type (const void *a, const void *b)
 {
-    if (texts->count)
-        qsort (texts->list, texts->count, sizeof *texts->list, by_bytes);
+    const struct ag_named_relation *one = a, *two = b;
+    int order = ag_str_cmp (one->type, two->type);
+    return order ? order : ag_str_cmp (one->id, two->id);
 }
 
-//  In order, equal ones stand together.
-static bool
-is_repeated (const struct texts *texts, size_t i)
-{
-    return i > 0 && ag_str_eq (texts->list[i], texts->list[i - 1]);
-}
-
-struct found {
+struct looking {
     ag_journal_t *journal;
     struct ag_run *run;
     uint64_t at;
-    struct ag_str type;
-    struct texts ids; //  ours; a relation stands here once for each of its ends that is named
+    struct ag_named *named;
     struct ag_err *err;
     int rc;
 };
 
-//  Each stands there twice at most: these are more than may be handed out.
-static bool
-is_enough (const struct found *found)
+static void
+keep_relation (struct ag_named *named, struct ag_str type, struct ag_str id)
 {
-    return found->ids.count > 2 * AG_DUE_MAX;
+    if (!(named->count & (named->count - 1))) //  0 and powers of two: full
+        named->list =
+            ag_xrealloc (named->list, (named->count ? 2 * named->count : 1) * sizeof *named->list);
+    char *bytes = ag_xmalloc (type.n + id.n);
+    memcpy (bytes, type.p, type.n);
+    memcpy (bytes + type.n, id.p, id.n);
+    named->list[named->count++] =
+        (struct ag_named_relation){{bytes, type.n}, {bytes + type.n, id.n}};
 }
 
 static bool
-keep_relation (void *arg, struct ag_str id)
+look_at_relation (void *arg, struct ag_str id)
 {
-    struct found *found = arg;
+    struct looking *self = arg;
     struct ag_tip tip = {0};
-    int rc =
-        ag_state_tip (found->journal, found->run, AG_RELATION, id, found->at, &tip, found->err);
-    if (rc > 0 && ag_str_eq (tip.type, found->type))
-        keep_text (&found->ids, (struct ag_str){ag_str_dup (id), id.n});
+    self->named->too_many = self->named->count == AG_DUE_NAMED;
+    if (self->named->too_many)
+        return false;
+    self->rc = ag_state_tip (self->journal, self->run, AG_RELATION, id, self->at, &tip, self->err);
+    if (self->rc > 0)
+        keep_relation (self->named, tip.type, id);
     ag_tip_fini (&tip);
-    found->rc = rc < 0 ? -1 : 0;
-    return !found->rc && !is_enough (found);
+    return self->rc >= 0;
 }
 
-static bool
-keep_object (void *arg, struct ag_str text)
-{
-    if (text.n > 0 && text.n <= ID_BYTES && !memchr (text.p, 0, text.n))
-        keep_text (arg, text);
-    return false;
-}
-
+//  Equal texts stand together.
 static int
-find_relations (struct found *found, struct ag_str payload)
+look_at_texts (struct looking *self, struct texts *texts)
 {
-    struct texts objects = {0};
-    ag_match_texts (payload, keep_object, &objects);
-    put_in_order (&objects);
-    for (size_t i = 0; i < objects.count && !found->rc && !is_enough (found); i++)
-        if (!is_repeated (&objects, i) &&
-            ag_state_relations (found->journal, found->run, objects.list[i], found->at,
-                                (struct ag_str){0}, keep_relation, found, found->err))
-            found->rc = -1;
-    free (objects.list);
-    put_in_order (&found->ids);
-    return found->rc;
+    if (texts->count)
+        qsort (texts->list, texts->count, sizeof *texts->list, by_bytes);
+    for (size_t i = 0; i < texts->count && self->rc >= 0 && !self->named->too_many; i++)
+        if ((i == 0 || !ag_str_eq (texts->list[i], texts->list[i - 1])) &&
+            ag_state_relations (self->journal, self->run, texts->list[i], self->at,
+                                (struct ag_str){0}, look_at_relation, self, self->err))
+            self->rc = -1;
+    return self->rc < 0 ? -1 : 0;
+}
+
+//  AG_E_TOO_LARGE each time when it is too much.
+static int
+find_named (ag_journal_t *journal, struct ag_run *run, const struct ag_event *event,
+            struct ag_named *named, struct ag_err *err)
+{
+    struct looking looking = {
+        .journal = journal, .run = run, .at = event->seq, .named = named, .err = err};
+    if (!named->known) {
+        struct texts texts = {0};
+        ag_match_texts (event->payload, keep_text, &texts);
+        named->too_many = texts.too_many;
+        int rc = look_at_texts (&looking, &texts);
+        free (texts.list);
+        if (rc)
+            return -1;
+        if (named->count)
+            qsort (named->list, named->count, sizeof *named->list, by_type);
+        named->known = true;
+    }
+    if (named->too_many)
+        return ag_fail (err, AG_E_TOO_LARGE,
+                        "the event names more than %d things, or what has more than %d relations",
+                        AG_DUE_NAMED, AG_DUE_NAMED);
+    return 0;
+}
+
+void
+ag_named_fini (struct ag_named *named)
+{
+    for (size_t i = 0; i < named->count; i++)
+        free ((char *)named->list[i].type.p);
+    free (named->list);
 }
 
 static int
 add_relations (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, uint32_t host,
-               struct ag_str behavior, const struct ag_event *event, struct ag_err *err)
+               struct ag_str behavior, const struct ag_event *event, struct ag_named *named,
+               struct ag_err *err)
 {
-    struct found found = {.journal = journal, .run = run, .at = event->seq, .err = err};
-    if (ag_map_text (behavior, "relation_type", &found.type))
+    struct ag_str type, last = {0};
+    if (ag_map_text (behavior, "relation_type", &type))
         return add (queue, AG_DUE_MAX, host, event->seq, behavior, (struct ag_str){0}, err);
-    int rc = find_relations (&found, event->payload);
-    for (size_t i = 0; i < found.ids.count && !rc; i++)
-        if (!is_repeated (&found.ids, i))
-            rc = add (queue, AG_DUE_MAX, host, event->seq, behavior, found.ids.list[i], err);
-    for (size_t i = 0; i < found.ids.count; i++)
-        free ((char *)found.ids.list[i].p);
-    free (found.ids.list);
+    int rc = find_named (journal, run, event, named, err);
+    for (size_t i = 0; i < named->count && !rc; i++) {
+        const struct ag_named_relation *one = &named->list[i];
+        if (ag_str_eq (one->type, type) && !ag_str_eq (one->id, last)) {
+            rc = add (queue, AG_DUE_MAX, host, event->seq, behavior, one->id, err);
+            last = one->id;
+        }
+    }
     return rc;
 }
 
 static void
-leave_out (struct ag_queue *queue, uint32_t count, struct ag_str behavior)
+leave_out (struct ag_queue *queue, uint32_t count, struct ag_str behavior, const char *why)
 {
     struct ag_str name = {0};
     while (queue->count > count)
         ag_buf_fini (&queue->list[--queue->count].relation);
     ag_map_text (behavior, "name", &name);
     ag_put_text (&queue->left_out, name);
+    ag_put_lit (&queue->left_out, why);
     queue->left_out_at = queue->next;
 }
 
 int
 ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, uint32_t host,
-            struct ag_str behaviors, const struct ag_event *event, struct ag_err *err)
+            struct ag_str behaviors, const struct ag_event *event, struct ag_named *named,
+            struct ag_err *err)
 {
     struct ag_cursor in = ag_cursor (behaviors);
     struct ag_head list;
@@ -160,11 +201,11 @@ ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, u
     for (uint32_t i = 0; i < list.count && !ag_take (&in, &behavior); i++) {
         uint32_t count = queue->count;
         if (!ag_match_event (behavior, event->type, event->payload) ||
-            !add_relations (journal, run, queue, host, behavior, event, err))
+            !add_relations (journal, run, queue, host, behavior, event, named, err))
             continue;
         if (err->code != AG_E_TOO_LARGE)
             return -1;
-        leave_out (queue, count, behavior);
+        leave_out (queue, count, behavior, err->text);
     }
     return 0;
 }

@@ -85,6 +85,69 @@ an_object_that_is_named_a_thousand_times_is_asked_for_its_relations_once (void *
     assert_int_equal (cost_of_naming (core, number, 1000), once);
 }
 
+//  However many behaviours, of however many hosts, want the relations.
+static void
+relations_are_looked_for_once_an_event_and_not_once_a_behaviour (void **state)
+{
+    struct core *core = *state;
+    size_t reads[2];
+    for (int many = 0; many < 2; many++) {
+        struct ag_buf list = {0};
+        ag_buf_text (&list, "[{\"name\":\"b0\",\"on\":[\"job\"],\"relation_type\":\"on\"}");
+        for (int i = 1; many && i < 100; i++)
+            ag_buf_text (&list, ",{\"name\":\"b%d\",\"on\":[\"job\"],\"relation_type\":\"%s\"}", i,
+                         i == 7 ? "on" : "off");
+        ag_buf_text (&list, "]%c", 0);
+        struct ag_run *run = run_with (core, (const char *)list.p);
+        uint64_t number = run->number;
+        add_hub (core, run, 20);
+        append (core, core_run (core, number), "job", "{\"ids\":[\"hub\",\"o3\"]}", 0);
+        count_from_here (core);
+        run = core_run (core, number);
+        struct ag_queue *queue = load (core, run);
+        assert_true (look (core, run, queue));
+        assert_int_equal (queue->count, many ? 40 : 20);
+        reads[many] = counted_reads();
+        ag_queue_free (queue);
+        ag_buf_fini (&list);
+    }
+    assert_int_equal (reads[0], reads[1]);
+}
+
+static void
+an_event_that_names_too_much_leaves_relation_behaviours_out_and_says_why (void **state)
+{
+    struct core *core = *state;
+    struct ag_buf payload = {0};
+    struct ag_run *run =
+        run_with (core, "[{\"name\":\"each\",\"on\":[\"job\"],\"relation_type\":\"on\"},"
+                        "{\"name\":\"once\",\"on\":[\"job\"]}]");
+    add_hub (core, run, 2);
+    for (int texts = AG_DUE_NAMED; texts <= AG_DUE_NAMED + 1; texts++) {
+        ag_buf_clear (&payload);
+        ag_buf_text (&payload, "{\"ids\":[\"hub\"");
+        for (int i = 2; i < texts; i++) //  the key is a text too
+            ag_buf_text (&payload, ",\"x\"");
+        ag_buf_text (&payload, "]}%c", 0);
+        append (core, run, "job", (const char *)payload.p, 0);
+    }
+    struct ag_queue *queue = load (core, run);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->count, 3);
+    assert_int_equal (queue->left_out.n, 0);
+    ag_queue_next_event (queue);
+    assert_true (look (core, run, queue));
+    assert_int_equal (queue->count, 1);
+    assert_string_equal (name_of (queue, 0), "once");
+    struct ag_cursor in = ag_cursor (ag_buf_str (&queue->left_out));
+    struct ag_head name, why;
+    assert_true (!ag_next (&in, &name) && !ag_next (&in, &why));
+    assert_true (ag_str_is (name.s, "each"));
+    assert_non_null (memmem (why.s.p, why.s.n, "more than 30000 things", 22));
+    ag_queue_free (queue);
+    ag_buf_fini (&payload);
+}
+
 static void
 each_relation_is_due_once_in_order_though_both_its_ends_are_named (void **state)
 {
@@ -164,6 +227,8 @@ main (void)
     const struct CMUnitTest tests[] = {
         core_test (a_large_behaviour_stands_once_in_memory_however_often_it_is_due),
         core_test (an_object_that_is_named_a_thousand_times_is_asked_for_its_relations_once),
+        core_test (relations_are_looked_for_once_an_event_and_not_once_a_behaviour),
+        core_test (an_event_that_names_too_much_leaves_relation_behaviours_out_and_says_why),
         core_test (each_relation_is_due_once_in_order_though_both_its_ends_are_named),
         core_test (what_is_due_stays_as_it_was_registered_while_the_event_is_in_hand),
         core_test (what_was_put_off_shares_the_registration_it_was_put_off_under),

@@ -315,9 +315,9 @@ tell_left_out (struct ag_house *house, struct ag_queue *queue, struct ag_run *ru
                struct ag_err *err)
 {
     struct ag_cursor in = ag_cursor (ag_buf_str (&queue->left_out));
-    struct ag_head name;
+    struct ag_head name, why;
     int rc = 0;
-    while (!rc && in.p < in.end && !ag_next (&in, &name)) {
+    while (!rc && in.p < in.end && !ag_next (&in, &name) && !ag_next (&in, &why)) {
         struct ag_buf payload = {0};
         ag_put_map (&payload, 5);
         ag_put_lit (&payload, "behavior");
@@ -327,8 +327,7 @@ tell_left_out (struct ag_house *house, struct ag_queue *queue, struct ag_run *ru
         ag_put_lit (&payload, "exception_type");
         ag_put_lit (&payload, "TooManyInvocations");
         ag_put_lit (&payload, "message");
-        ag_put_textf (&payload, "not run: with it, the event would cause more than %d invocations",
-                      AG_DUE_MAX);
+        ag_put_textf (&payload, "not run: %.*s", AG_STR_ARG (why.s));
         ag_put_lit (&payload, "reason");
         ag_put_lit (&payload, "queue.too_many");
         rc = ag_journal_tell (house->journal, run, AG_EV_BEHAVIOR_FAILED, queue->left_out_at,
