@@ -1,5 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/reads.h"
+#include "supervisor/arena.h"
+#include "supervisor/omap.h"
 
 #include <string.h>
 
@@ -20,6 +22,40 @@ entry_at (const struct ag_buf *reads, size_t *at, struct entry *entry)
     *entry = (struct entry){(enum ag_read) * p, {p + 5, n}};
     *at += 5 + n;
     return true;
+}
+
+//  Some of them as a set: a key is the kind, then the text.
+struct set {
+    struct ag_arena arena;
+    struct ag_omap map;
+};
+
+static void
+key_of (enum ag_read kind, struct ag_str text, struct ag_buf *key)
+{
+    ag_buf_clear (key);
+    ag_buf_add (key, &(char){(char)kind}, 1);
+    ag_buf_add_str (key, text);
+}
+
+//  False when it is there already.
+static bool
+set_add (struct set *self, const struct entry *entry, struct ag_buf *hold)
+{
+    key_of (entry->kind, entry->text, hold);
+    struct ag_str key = ag_buf_str (hold), none = {0};
+    struct ag_place before = self->arena.now;
+    void *memory = ag_arena_take (&self->arena, ag_entry_size (key, none));
+    bool is_new = !ag_omap_insert (&self->map, ag_entry_make (memory, key, none));
+    if (!is_new)
+        ag_arena_rewind (&self->arena, before);
+    return is_new;
+}
+
+static void
+set_fini (struct set *self)
+{
+    ag_arena_rewind (&self->arena, (struct ag_place){0});
 }
 
 int
@@ -59,30 +95,29 @@ struct check {
     ag_journal_t *journal;
     struct ag_run *run;
     const struct ag_invocation *invocation;
+    struct set set; //  what it asked for; made for the first event that changes the graph
+    struct ag_buf hold;
     struct ag_err *err;
     int rc;
 };
 
 static bool
-same (struct ag_str a, struct ag_str b)
+has (struct check *self, enum ag_read kind, struct ag_str text)
 {
-    return a.n && ag_str_eq (a, b);
+    key_of (kind, text, &self->hold);
+    return text.n && ag_omap_find (&self->set.map, ag_buf_str (&self->hold));
 }
 
 static bool
-asked_for (const struct ag_invocation *self, const struct touched *touched)
+asked_for (struct check *self, const struct touched *touched)
 {
     struct entry entry;
-    for (size_t at = 0; entry_at (&self->reads, &at, &entry);) {
-        if (entry.kind == AG_READ_ENTITY && same (touched->id, entry.text))
-            return true;
-        if (entry.kind == AG_READ_TYPE && same (touched->type, entry.text))
-            return true;
-        if (entry.kind == AG_READ_ENDPOINT &&
-            (same (touched->source, entry.text) || same (touched->target, entry.text)))
-            return true;
-    }
-    return false;
+    if (!self->set.arena.now.chunk)
+        for (size_t at = 0; entry_at (&self->invocation->reads, &at, &entry);)
+            set_add (&self->set, &entry, &self->hold);
+    return has (self, AG_READ_ENTITY, touched->id) || has (self, AG_READ_TYPE, touched->type) ||
+           has (self, AG_READ_ENDPOINT, touched->source) ||
+           has (self, AG_READ_ENDPOINT, touched->target);
 }
 
 //  A patch or removal does not say the type and ends: the index does.
@@ -105,7 +140,7 @@ check_event (void *arg, const struct ag_event *event)
         touched.target = tip.target;
     }
     if (check->rc >= 0)
-        check->rc = asked_for (check->invocation, &touched);
+        check->rc = asked_for (check, &touched);
     ag_tip_fini (&tip);
     return check->rc == 0;
 }
@@ -114,22 +149,13 @@ int
 ag_reads_stale (ag_journal_t *journal, struct ag_run *run, const struct ag_invocation *self,
                 struct ag_err *err)
 {
-    struct check check = {journal, run, self, err, 0};
+    struct check check = {.journal = journal, .run = run, .invocation = self, .err = err};
     if (!self->read_count || run->head.tip == self->at)
         return 0;
-    if (ag_journal_scan (journal, run, self->at, run->head.tip, check_event, &check, err))
-        return -1;
-    return check.rc;
-}
-
-static bool
-seen_before (const struct ag_buf *reads, size_t end, struct ag_str text)
-{
-    struct entry entry;
-    for (size_t at = 0; at < end && entry_at (reads, &at, &entry);)
-        if (entry.kind == AG_READ_ENTITY && ag_str_eq (entry.text, text))
-            return true;
-    return false;
+    int rc = ag_journal_scan (journal, run, self->at, run->head.tip, check_event, &check, err);
+    set_fini (&check.set);
+    ag_buf_fini (&check.hold);
+    return rc ? -1 : check.rc;
 }
 
 void
@@ -145,13 +171,16 @@ ag_reads_write (const struct ag_invocation *self, struct ag_str behavior, struct
     ag_put_lit (out, "object_ids");
     size_t list = ag_open_list (out);
     uint32_t ids = 0;
+    struct set seen = {0};
+    struct ag_buf hold = {0};
     struct entry entry;
-    for (size_t at = 0, before = 0; ids < AG_READ_IDS && entry_at (&self->reads, &at, &entry);
-         before = at)
-        if (entry.kind == AG_READ_ENTITY && !seen_before (&self->reads, before, entry.text)) {
+    for (size_t at = 0; ids < AG_READ_IDS && entry_at (&self->reads, &at, &entry);)
+        if (entry.kind == AG_READ_ENTITY && set_add (&seen, &entry, &hold)) {
             ag_put_text (out, entry.text);
             ids++;
         }
+    set_fini (&seen);
+    ag_buf_fini (&hold);
     ag_close (out, list, ids);
     ag_put_lit (out, "count");
     ag_put_uint (out, self->read_count);
