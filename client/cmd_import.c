@@ -148,14 +148,21 @@ export_events (struct ag_client *self, const char *run, uint64_t after, struct a
     return rc;
 }
 
+//  What may name a run: its id, or where it came from.
+struct name {
+    struct ag_str text, run; //  both borrow from the runs that are held
+    bool is_id;
+};
+
 //  Several runs: those of the store that are wanted, in the order in which they were made, so that a parent
 //  comes before its forks.
 struct several {
     struct ag_client *client;
     const struct ag_words *wanted; //  none: all
-    size_t found;
-    struct ag_buf held; //  the runs of the store, [map, ...] without the list's head
+    struct ag_buf held;            //  the runs of the store, [map, ...] without the list's head
     uint32_t held_count;
+    struct name *names; //  of all that are held, in order
+    size_t name_count;
 };
 
 static bool
@@ -169,15 +176,63 @@ is_wanted (const struct several *self, struct ag_str run)
     return !self->wanted->n;
 }
 
+static int
+by_text (const void *a, const void *b)
+{
+    return ag_str_cmp (((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+static void
+add_name (struct several *self, struct ag_str text, struct ag_str run, bool is_id)
+{
+    self->names[self->name_count++] = (struct name){text, run, is_id};
+}
+
+//  Once, when all runs are held. A run that has its own id from elsewhere has one name.
+static void
+index_names (struct several *self)
+{
+    struct ag_items items = {ag_cursor (ag_buf_str (&self->held)), self->held_count};
+    struct ag_str run;
+    self->names = ag_xcalloc (2 * (size_t)self->held_count + 1, sizeof *self->names);
+    while (ag_items_next (&items, &run)) {
+        struct ag_str id = ag_pick_text (run, "run"), origin = ag_pick_text (run, "origin");
+        add_name (self, id, run, true);
+        if (origin.n && !ag_str_eq (id, origin))
+            add_name (self, origin, run, false);
+    }
+    qsort (self->names, self->name_count, sizeof *self->names, by_text);
+}
+
+//  The first that is not before this text.
+static size_t
+seek_name (const struct several *self, struct ag_str text)
+{
+    size_t from = 0, to = self->name_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (ag_str_cmp (self->names[middle].text, text) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static bool
+is_named (const struct several *self, size_t i, struct ag_str text)
+{
+    return i < self->name_count && ag_str_eq (self->names[i].text, text);
+}
+
 //  The run of an id among those that are exported; p NULL when it is none of them.
 static struct ag_str
 held_run (const struct several *self, struct ag_str id)
 {
-    struct ag_items items = {ag_cursor (ag_buf_str (&self->held)), self->held_count};
-    struct ag_str run;
-    while (id.n && ag_items_next (&items, &run))
-        if (ag_str_eq (ag_pick_text (run, "run"), id))
-            return run;
+    size_t i = id.n ? seek_name (self, id) : self->name_count;
+    for (; is_named (self, i, id); i++)
+        if (self->names[i].is_id)
+            return self->names[i].run;
     return (struct ag_str){0};
 }
 
@@ -185,13 +240,9 @@ held_run (const struct several *self, struct ag_str id)
 static struct ag_str
 name_of (const struct several *self, struct ag_str run)
 {
-    struct ag_str origin = ag_pick_text (run, "origin"), other;
-    struct ag_items items = {ag_cursor (ag_buf_str (&self->held)), self->held_count};
-    unsigned same = 0;
-    while (origin.n && ag_items_next (&items, &other))
-        same += ag_str_eq (ag_pick_text (other, "origin"), origin) ||
-                ag_str_eq (ag_pick_text (other, "run"), origin);
-    return same == 1 ? origin : ag_pick_text (run, "run");
+    struct ag_str origin = ag_pick_text (run, "origin");
+    bool alone = origin.n && !is_named (self, seek_name (self, origin) + 1, origin);
+    return alone ? origin : ag_pick_text (run, "run");
 }
 
 //  A fork whose parent is exported too begins at its cut, any other run at its first event.
@@ -246,9 +297,11 @@ export_several (struct ag_client *self, const struct ag_words *wanted, struct ag
         rc =
             ag_fail (err, AG_E_NOT_FOUND, "of %zu runs there are %u: each by its id or label, once",
                      wanted->n, several.held_count);
+    index_names (&several);
     struct ag_items items = {ag_cursor (ag_buf_str (&several.held)), several.held_count};
     while (!rc && ag_items_next (&items, &run))
         rc = export_run (&several, run, err);
+    free (several.names);
     ag_buf_fini (&several.held);
     return rc;
 }
