@@ -3,11 +3,47 @@
 #include "client/client.h"
 #include "client/print.h"
 
+//  Lists of one page after those of the pages before.
+static void
+add_page (struct ag_str page, const char *key, struct ag_buf *list, uint32_t *count)
+{
+    struct ag_str item;
+    for (struct ag_items items = ag_items (page, key); ag_items_next (&items, &item); ++*count)
+        ag_put_value (list, item);
+}
+
+//  All pages as one document. A page that does not move on is the last one.
 int
 ag_cmd_approvals (struct ag_client *self, const struct ag_args_approvals *args, struct ag_err *err)
 {
-    struct ag_msg msg = {.type = AG_MSG_approvals, .approvals = {ag_str (args->run)}};
-    return ag_client_show (self, &msg, ag_print_waiting, err);
+    static const char *const keys[] = {"approvals", "patches"};
+    struct ag_msg msg = {.type = AG_MSG_approvals, .approvals = {.run = ag_str (args->run)}};
+    struct ag_buf answer = {0}, next = {0}, out = {0}, lists[2] = {0};
+    uint32_t counts[2] = {0};
+    bool more = true;
+    int rc = 0;
+    while (more && !(rc = ag_client_ask (self, &msg, &answer, err))) {
+        struct ag_str said = ag_pick_text (ag_buf_str (&answer), "next");
+        for (int i = 0; i < 2; i++)
+            add_page (ag_buf_str (&answer), keys[i], &lists[i], &counts[i]);
+        more = said.n && !ag_str_eq (said, ag_buf_str (&next));
+        ag_buf_clear (&next);
+        ag_buf_add_str (&next, said);
+        msg.approvals.after = ag_buf_str (&next);
+    }
+    ag_put_map (&out, 2);
+    for (int i = 0; i < 2; i++) {
+        ag_put_lit (&out, keys[i]);
+        ag_put_list (&out, counts[i]);
+        ag_buf_add_str (&out, ag_buf_str (&lists[i]));
+        ag_buf_fini (&lists[i]);
+    }
+    if (!rc)
+        (self->look.json ? ag_look_json : ag_print_waiting) (&self->look, ag_buf_str (&out));
+    ag_buf_fini (&answer);
+    ag_buf_fini (&next);
+    ag_buf_fini (&out);
+    return rc;
 }
 
 int

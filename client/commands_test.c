@@ -136,8 +136,14 @@ what_was_decided_is_said_in_one_word (void **state)
                     ROWS ({"deny", "{'do':'ok','approval_id':'approval_001','object_id':null}", 0}),
                     "approval_001\n", 0);
     assert_command ("approvals --json",
-                    ROWS ({"approvals", "{'do':'ok','approvals':[],'patches':[],'more':false}", 0}),
-                    "{'approvals':[],'patches':[],'more':false}\n", 0);
+                    ROWS ({"approvals", "{'do':'ok','approvals':[],'patches':[]}", 0}),
+                    "{'approvals':[],'patches':[]}\n", 0);
+    assert_command (
+        "approvals --json",
+        ROWS ({"approvals", "{'do':'ok','approvals':[1],'patches':[],'next':'ar1/a'}", 0},
+              {"approvals", "{'do':'ok','approvals':[2],'patches':[3],'next':'pr1'}", 0},
+              {"approvals", "{'do':'ok','approvals':[],'patches':[],'next':'pr1'}", 0}),
+        "{'approvals':[1,2],'patches':[3]}\n", 0); //  the last one did not move on
 }
 
 static void

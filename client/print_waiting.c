@@ -44,8 +44,6 @@ ag_print_waiting (const struct ag_look *look, struct ag_str answer)
             add_row (table, &kinds[i], item);
     ag_table_print (table);
     ag_table_destroy (&table);
-    if (ag_pick_bool (answer, "more"))
-        fputs ("... and more, which are listed when some of these are decided\n", stdout);
 }
 
 static void

@@ -6,21 +6,38 @@
 #include "supervisor/queue.h"
 #include "supervisor/waiting.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { WAITING = 1000 }; //  shown of each kind
+enum { PAGE_THINGS = 1000, PAGE_RUNS = 1000 };
 
-//  What waits in some runs, of one kind.
+//  A page of what waits: approvals, then patches, each by run, then by id. One before ended at "a<run>/<id>", or
+//  "a<run>" where all of that run was seen; "p" for patches.
 struct list {
     struct ag_house *house;
     struct ag_run *run;
     enum ag_entity_kind kind;
-    struct ag_buf items;
-    uint32_t count;
+    struct ag_buf items[2], next;
+    uint32_t count[2], runs;
+    uint64_t limit;
     bool more;
     struct ag_err *err;
     int rc;
 };
+
+static int
+side (const struct list *list)
+{
+    return list->kind == AG_PATCH;
+}
+
+static void
+stand_at (struct list *list, struct ag_str id)
+{
+    ag_buf_clear (&list->next);
+    ag_buf_text (&list->next, id.p ? "%c%s/" : "%c%s", list->kind, list->run->id);
+    ag_buf_add_str (&list->next, id);
+}
 
 //  The fields of a map that say what was proposed.
 static void
@@ -43,7 +60,8 @@ put_item (struct list *list, struct ag_str id, const struct ag_event *event)
                              *const patch[] = {"target",    "op",       "value", "expected_version",
                                                "rationale", "evidence", NULL};
     struct ag_str map = event->payload;
-    struct ag_answer item = {.out = &list->items, .at = ag_open_map (&list->items)};
+    struct ag_buf *out = &list->items[side (list)];
+    struct ag_answer item = {.out = out, .at = ag_open_map (out)};
     ag_answer_key (&item, "run");
     ag_put_lit (item.out, list->run->id);
     ag_answer_key (&item, "label");
@@ -69,67 +87,153 @@ add_one (void *arg, struct ag_str id)
     struct list *list = arg;
     struct ag_buf hold = {0};
     struct ag_event event;
-    list->more = list->count == WAITING || list->items.n >= AG_ANSWER_LIST_BYTES;
+    list->more = list->count[0] + list->count[1] >= list->limit ||
+                 list->items[0].n + list->items[1].n >= AG_ANSWER_LIST_BYTES;
     if (list->more)
         return false;
     list->rc =
         ag_waiting_find (list->house->journal, list->run, list->kind, id, &hold, &event, list->err);
     if (!list->rc) {
         put_item (list, id, &event);
-        list->count++;
+        list->count[side (list)]++;
+        stand_at (list, id);
     }
     ag_buf_fini (&hold);
     return !list->rc;
 }
 
+//  A place that a page ended at.
+struct place {
+    enum ag_entity_kind kind;
+    uint64_t run;
+    bool whole; //  all of that run
+    struct ag_str id;
+};
+
 static int
-add_run (struct list *list, struct ag_run *run)
+read_place (struct ag_str text, struct place *place, struct ag_err *err)
 {
-    list->run = run;
-    if (ag_state_waiting (list->house->journal, run, list->kind, AG_NOW, (struct ag_str){0},
-                          add_one, list, list->err))
+    const char *slash = text.n ? memchr (text.p, '/', text.n) : NULL;
+    struct ag_str run = {text.p + 1, (slash ? slash : text.p + text.n) - text.p - 1};
+    *place = (struct place){.kind = AG_APPROVAL};
+    if (!text.n)
+        return 0;
+    place->kind = (enum ag_entity_kind)text.p[0];
+    place->whole = !slash;
+    if (slash)
+        place->id = (struct ag_str){slash + 1, text.n - run.n - 2};
+    if ((place->kind == AG_APPROVAL || place->kind == AG_PATCH) &&
+        !ag_run_number (run, &place->run))
+        return 0;
+    return ag_fail (err, AG_E_USAGE, "`%.*s` is not where a page of this list ended",
+                    AG_STR_ARG (text));
+}
+
+//  A run without anything costs too.
+static int
+add_run (struct list *list, uint64_t run, struct ag_str after)
+{
+    if (ag_run_get (list->house->journal, run, &list->run, list->err))
         return -1;
+    list->more = list->runs++ == PAGE_RUNS;
+    if (list->more)
+        return 0;
+    if (ag_state_waiting (list->house->journal, list->run, list->kind, AG_NOW, after, add_one, list,
+                          list->err))
+        return -1;
+    if (!list->rc && !list->more)
+        stand_at (list, (struct ag_str){0});
     return list->rc;
 }
 
-//  Of one run, or of every run that has units.
 static int
-add_all (struct list *list, struct ag_str only)
+by_number (const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+//  Every run that has units, in order; the caller frees them.
+static uint64_t *
+list_runs (struct ag_house *house, size_t *count)
+{
+    size_t room = 0;
+    uint64_t *runs = NULL;
+    *count = 0;
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
+        if (!unit->run || unit->host || unit->replay)
+            continue;
+        if (*count == room) {
+            room = room ? 2 * room : 64;
+            runs = ag_xrealloc (runs, room * sizeof *runs);
+        }
+        runs[(*count)++] = unit->run;
+    }
+    if (*count)
+        qsort (runs, *count, sizeof *runs, by_number);
+    return runs;
+}
+
+//  Of these runs, from the place on, until the page is full.
+static int
+add_runs (struct list *list, const uint64_t *runs, size_t count, const struct place *from)
+{
+    static const enum ag_entity_kind kinds[] = {AG_APPROVAL, AG_PATCH};
+    int rc = 0;
+    for (int k = from->kind == AG_PATCH; k < 2 && !rc && !list->more; k++) {
+        list->kind = kinds[k];
+        for (size_t i = 0; i < count && !rc && !list->more; i++) {
+            bool in = from->kind == list->kind && runs[i] == from->run;
+            bool before = from->kind == list->kind && runs[i] < from->run;
+            if (!before && !(in && from->whole))
+                rc = add_run (list, runs[i], in ? from->id : (struct ag_str){0});
+        }
+    }
+    return rc ? -1 : 0;
+}
+
+static int
+fill_page (struct list *list, const struct ag_msg_approvals *msg)
 {
     struct ag_run *run;
-    if (only.p)
-        return ag_run_find (list->house->journal, only, &run, list->err) || add_run (list, run);
-    struct ag_unit *unit = ag_fleet_first (list->house);
-    for (; unit && !list->more; unit = unit->next)
-        if (unit->run && unit->host == 0 && !unit->replay &&
-            (ag_run_get (list->house->journal, unit->run, &run, list->err) || add_run (list, run)))
-            return -1;
-    return 0;
+    struct place from;
+    if (read_place (msg->after, &from, list->err) ||
+        (msg->run.p && ag_run_find (list->house->journal, msg->run, &run, list->err)))
+        return -1;
+    if (msg->run.p)
+        return add_runs (list, &run->number, 1, &from);
+    size_t count;
+    uint64_t *runs = list_runs (list->house, &count);
+    int rc = add_runs (list, runs, count, &from);
+    free (runs);
+    return rc;
 }
 
 int
 ag_command_approvals (struct ag_command *command, struct ag_err *err)
 {
-    static const struct {
-        enum ag_entity_kind kind;
-        const char *key;
-    } kinds[] = {{AG_APPROVAL, "approvals"}, {AG_PATCH, "patches"}};
-    struct ag_answer answer = ag_command_begin (command);
-    bool more = false;
-    int rc = 0;
-    for (int i = 0; i < 2 && !rc; i++) {
-        struct list list = {.house = command->house, .kind = kinds[i].kind, .err = err};
-        rc = add_all (&list, command->msg->approvals.run);
-        ag_answer_key (&answer, kinds[i].key);
-        ag_put_list (answer.out, list.count);
-        ag_buf_add_str (answer.out, ag_buf_str (&list.items));
-        more = more || list.more;
-        ag_buf_fini (&list.items);
+    static const char *const keys[] = {"approvals", "patches"};
+    const struct ag_msg_approvals *msg = &command->msg->approvals;
+    struct list list = {
+        .house = command->house, .limit = msg->limit ? msg->limit : PAGE_THINGS, .err = err};
+    int rc = fill_page (&list, msg);
+    if (!rc) {
+        struct ag_answer answer = ag_command_begin (command);
+        for (int i = 0; i < 2; i++) {
+            ag_answer_key (&answer, keys[i]);
+            ag_put_list (answer.out, list.count[i]);
+            ag_buf_add_str (answer.out, ag_buf_str (&list.items[i]));
+        }
+        if (list.more) {
+            ag_answer_key (&answer, "next");
+            ag_put_text (answer.out, ag_buf_str (&list.next));
+        }
+        ag_answer_end (&answer);
     }
-    ag_answer_key (&answer, "more");
-    ag_put_bool (answer.out, more);
-    ag_answer_end (&answer);
-    return rc ? -1 : 0;
+    ag_buf_fini (&list.items[0]);
+    ag_buf_fini (&list.items[1]);
+    ag_buf_fini (&list.next);
+    return rc;
 }
 
 int

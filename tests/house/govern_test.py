@@ -178,8 +178,17 @@ class Governed(unittest.TestCase):
             house.ask("apply", run="a", ops=[
                 {"op": "propose_patch", "id": "task#1", "data": {"text": 600000 * "y"}}])
         waits = house.json("approvals", "a")
-        self.assertEqual((len(waits["approvals"]), waits["more"]), (16, True))
-        self.assertIn("... and more", house.cli("approvals", "a").stdout)
+        self.assertEqual((len(waits["approvals"]), len(waits["patches"])), (16, 24))
+        for limit in (1, 5, 16):
+            found, page = [], {"next": ""}
+            while "next" in page:
+                page = house.ask("approvals", after=page["next"], limit=limit)
+                self.assertLessEqual(len(page["approvals"] + page["patches"]), limit)
+                found += page["approvals"] + page["patches"]
+            self.assertEqual(found, waits["approvals"] + waits["patches"])
+        with self.assertRaises(Refused) as refused:
+            house.ask("approvals", after="xr1")
+        self.assertEqual(refused.exception.code, "usage")
         why = house.json("why", "a", "task#1")
         self.assertTrue(why["more"] and why["chain"])
         self.assertFalse(house.json("why", "a", "evt_001")["more"])
