@@ -77,7 +77,7 @@ ag_print_budget (const struct ag_look *look, struct ag_str answer)
         free (name);
     }
     ag_table_row (table, NULL);
-    ag_table_cell (table, AG_LIT ("cost_usd"), AG_PLAIN);
+    ag_table_cell (table, AG_LIT ("max_cost_usd"), AG_PLAIN);
     ag_table_cell (table, ag_pick_text (answer, "cost_used_usd"), AG_PLAIN);
     ag_table_cell (table, ag_pick_text (answer, "cost_limit_usd"), AG_PLAIN);
     ag_table_print (table);

@@ -5,19 +5,18 @@
 #include <stdlib.h>
 
 static const struct {
-    const char *key, *used, *reason;
+    const char *key, *reason;
     uint64_t unit; //  of the key, in what is counted; 0: dollars as text
 } rows[AG_DIMENSIONS] = {
-    [AG_USED_EVENTS] = {"max_events", "events", "budget.events_exhausted", 1},
-    [AG_USED_CALLS] = {"max_behavior_calls", "behavior_calls", "budget.behavior_calls_exhausted",
-                       1},
-    [AG_USED_MODELS] = {"max_llm_calls", "llm_calls", "budget.llm_calls_exhausted", 1},
-    [AG_USED_TOOLS] = {"max_tool_calls", "tool_calls", "budget.tool_calls_exhausted", 1},
-    [AG_USED_PATCHES] = {"max_patches", "patches", "budget.patches_exhausted", 1},
-    [AG_USED_DEPTH] = {"max_depth", "depth", "budget.depth_exhausted", 1},
-    [AG_USED_US] = {"max_seconds", "seconds", "budget.seconds_exhausted", 1000000},
-    [AG_USED_COST] = {"max_cost_usd", "cost_usd", "budget.cost_exhausted", 0},
-    [AG_NET_EVENTS] = {"net.events", "net.events", "budget.events_exhausted", 1},
+    [AG_USED_EVENTS] = {"max_events", "budget.events_exhausted", 1},
+    [AG_USED_CALLS] = {"max_behavior_calls", "budget.behavior_calls_exhausted", 1},
+    [AG_USED_MODELS] = {"max_llm_calls", "budget.llm_calls_exhausted", 1},
+    [AG_USED_TOOLS] = {"max_tool_calls", "budget.tool_calls_exhausted", 1},
+    [AG_USED_PATCHES] = {"max_patches", "budget.patches_exhausted", 1},
+    [AG_USED_DEPTH] = {"max_depth", "budget.depth_exhausted", 1},
+    [AG_USED_US] = {"max_seconds", "budget.seconds_exhausted", 1000000},
+    [AG_USED_COST] = {"max_cost_usd", "budget.cost_exhausted", 0},
+    [AG_NET_EVENTS] = {"net.events", "budget.events_exhausted", 1},
 };
 
 const char *
@@ -131,7 +130,7 @@ put_numbers (struct ag_buf *out, const struct ag_budget *limits, const struct ag
     for (uint32_t i = 0; i < AG_DIMENSIONS; i++) {
         uint64_t number = limits ? limits->limits[i] : ag_budget_used (run, i);
         if (rows[i].unit)
-            put_number (out, rows[i].used, number == AG_UNLIMITED ? number : number / rows[i].unit);
+            put_number (out, rows[i].key, number == AG_UNLIMITED ? number : number / rows[i].unit);
     }
 }
 

@@ -35,7 +35,7 @@ bool ag_budget_is_spent (const struct ag_budget *budget, const struct ag_run *ru
 int ag_budget_depth (ag_journal_t *journal, const struct ag_run *run, uint64_t seq, uint64_t most,
                      uint64_t *depth, struct ag_err *err);
 
-//  {used, limits, cost_used_usd, cost_limit_usd}; null: no limit.
+//  {used, limits, cost_used_usd, cost_limit_usd}, the first two by the names of the dimensions; null: no limit.
 void ag_budget_snapshot (const struct ag_budget *budget, const struct ag_run *run,
                          struct ag_buf *out);
 

@@ -108,9 +108,10 @@ a_snapshot_says_what_is_used_and_what_may_be (void **state)
     ag_budget_snapshot (&budget, &run, &out);
     assert_string_equal (
         json_of (self, ag_buf_str (&out)),
-        "{'used':{'events':1,'behavior_calls':0,'tool_calls':0,'llm_calls':0,'patches':0,"
-        "'depth':0,'seconds':1,'net.events':4},'limits':{'events':3,'behavior_calls':null,"
-        "'tool_calls':null,'llm_calls':null,'patches':null,'depth':null,'seconds':2,"
+        "{'used':{'max_events':1,'max_behavior_calls':0,'max_tool_calls':0,'max_llm_calls':0,"
+        "'max_patches':0,'max_depth':0,'max_seconds':1,'net.events':4},"
+        "'limits':{'max_events':3,'max_behavior_calls':null,'max_tool_calls':null,"
+        "'max_llm_calls':null,'max_patches':null,'max_depth':null,'max_seconds':2,"
         "'net.events':null},'cost_used_usd':'0.0125','cost_limit_usd':'1.25'}");
     ag_buf_fini (&out);
 }

@@ -216,7 +216,7 @@ class Governed(unittest.TestCase):
         left = house.json("fork", "actor")["run_id"]
         given = house.json("fork", "actor", "--budget", "max_behavior_calls=5")["run_id"]
         for run, most in ((left, 1), (given, 5)):
-            self.assertEqual(house.json("budget", run)["limits"]["behavior_calls"], most)
+            self.assertEqual(house.json("budget", run)["limits"]["max_behavior_calls"], most)
             for _ in range(most + 1):
                 house.tell(run, "on.work", steps=[["ops", add("y")]])
             self.assertEqual(house.cli("wait", run, check=False).returncode, 7)
