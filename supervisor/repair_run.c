@@ -55,21 +55,31 @@ add_row (struct ag_repair *self, const struct found *found)
 
 /*  How far it is whole  */
 
-//  1 when an event of the run is stored at seq or after it, 0, -1.
+//  1 when a key of the run is stored there at or after this one, 0, -1.
 static int
-has_later (struct ag_repair *self, uint64_t run, uint64_t seq)
+has_key (struct ag_repair *self, enum ag_table table, const struct ag_key *from, char kind,
+         uint64_t run)
 {
-    struct ag_key from, all;
+    struct ag_key all;
     struct ag_str key, value;
     struct ag_err err;
-    ag_key_event (&from, run, seq);
-    ag_key_of_run (&all, 'v', run);
+    ag_key_of_run (&all, kind, run);
     struct ag_key to = ag_key_end (&all);
-    ag_scan_t *scan =
-        ag_store_scan (self->old->store, AG_EVENT, ag_key_str (&from), ag_key_str (&to));
+    ag_scan_t *scan = ag_store_scan (self->old->store, table, ag_key_str (from), ag_key_str (&to));
     int rc = ag_scan_next (scan, &key, &value, &err);
     ag_scan_destroy (&scan);
     return rc;
+}
+
+//  Not 0 when an event of the run is stored at seq or after it, in the log or in the archive, or may be.
+static int
+has_later (struct ag_repair *self, uint64_t run, uint64_t seq)
+{
+    struct ag_key logged, archived;
+    ag_key_event (&logged, run, seq);
+    ag_key_archived (&archived, run, seq);
+    int rc = has_key (self, AG_EVENT, &logged, 'v', run);
+    return rc ? rc : has_key (self, AG_BLOB, &archived, 'a', run);
 }
 
 static int
