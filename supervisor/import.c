@@ -91,28 +91,6 @@ begin_run (struct importer *self, const struct ag_exchange_run *line, struct ag_
 
 /*  Events  */
 
-//  An id names one thing at a time; what was removed may be made again, as a promote of the reference does.
-static int
-check_new (struct importer *self, const struct ag_run *run, const struct ag_event *event,
-           struct ag_err *err)
-{
-    struct ag_change change;
-    struct ag_tip tip = {0};
-    bool object = ag_str_eq (event->type, ag_type_name (AG_EV_OBJECT_CREATED));
-    if (!object && !ag_str_eq (event->type, ag_type_name (AG_EV_RELATION_CREATED)))
-        return 0;
-    int rc = ag_change_of (event, &change)
-                 ? ag_state_tip (self->journal, run, change.kind, change.id, AG_NOW, &tip, err)
-                 : 0;
-    bool there = rc > 0 && tip.live;
-    ag_tip_fini (&tip);
-    if (there)
-        return ag_fail (err, AG_E_BAD_VALUE,
-                        "`%.*s` is made a second time, and the first was not removed",
-                        AG_STR_ARG (change.id));
-    return rc < 0 ? -1 : 0;
-}
-
 static void
 highest_tag (void *arg, enum ag_minted_kind kind, const struct ag_minted *minted)
 {
@@ -183,8 +161,8 @@ add_event (struct importer *self, struct ag_str line, struct ag_err *err)
                         "its id is %s where %s comes next: an id is the place in the run", got,
                         next);
     event.run = run->number;
-    if (check_new (self, run, &event, err) || step_over_tag (self, &event, err) ||
-        mark_block (self, run, &event, err) || append (self, run, &event, err))
+    if (step_over_tag (self, &event, err) || mark_block (self, run, &event, err) ||
+        append (self, run, &event, err))
         return ag_wrap (err, "%s", got);
     self->session.events++;
     return 0;

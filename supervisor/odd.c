@@ -21,11 +21,13 @@ odd_again (ag_journal_t *journal, const struct ag_run *run, const struct ag_chan
     struct ag_tip tip = {0};
     int rc = ag_state_tip (journal, run, change->kind, change->id, at, &tip, err);
     bool again = rc > 0 && tip.again;
-    if (again)
-        ag_buf_text (why, "%.*s is made again, under an id that was removed",
-                     AG_STR_ARG (change->id));
     ag_tip_fini (&tip);
-    return rc < 0 ? -1 : again;
+    if (!again)
+        return rc < 0 ? -1 : 0;
+    int there = is_there (journal, run, change->kind, change->id, at - 1, 0, err);
+    ag_buf_text (why, "%.*s is made again, %s", AG_STR_ARG (change->id),
+                 there ? "while it was there" : "under an id that was removed");
+    return there < 0 ? -1 : 1;
 }
 
 static int

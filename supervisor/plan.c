@@ -228,7 +228,7 @@ static const char *
 both_changed_words (struct planner *self, int identical)
 {
     if (made_again (self))
-        return "was removed and made again by the fork, which no promote carries";
+        return "was made again by the fork, which no promote carries";
     if (!self->parent_then.live && !self->fork_then.live)
         return self->parent_now.live
                    ? "was created independently on both sides"

@@ -204,9 +204,14 @@ ag_state_create_again (ag_journal_t *journal, const struct ag_run *run, enum ag_
                        struct ag_str id, const struct ag_tip *before, const struct ag_tip *now)
 {
     struct ag_buf value = {0};
-    struct ag_tip tip = *now;
+    struct ag_tip tip = *now, ended = *before;
     tip.again = true;
-    encode_tip (before, kind, &value);
+    if (before->live) {
+        ended.seq = now->seq;
+        ended.live = false;
+        index_entity (journal, run, kind, id, before, now->seq);
+    }
+    encode_tip (&ended, kind, &value);
     put_version (
         journal, run, kind, id, before->created,
         &(struct ag_version){.op = AG_VERSION_CREATE, .version = 1, .data = ag_buf_str (&value)});

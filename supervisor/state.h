@@ -4,7 +4,7 @@
  *  to, and whole in every 16th version. A fork holds only what it changed itself: everything else is
  *  its parent's at the cut. `at` is a sequence of the run, or AG_NOW for its tip.
  *  Objects and relations are separate name spaces. An id names one thing in a run for ever; in an imported
- *  log alone it may be made again after its removal, and names at each point what it named there.
+ *  log alone it may be made again, and names at each point what it named there.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_STATE_H

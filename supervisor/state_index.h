@@ -16,7 +16,7 @@ enum { AG_WHOLE = 16 };
 void ag_state_create (ag_journal_t *journal, const struct ag_run *run, enum ag_entity_kind kind,
                       struct ag_str id, struct ag_str type, struct ag_str source,
                       struct ag_str target, uint64_t seq);
-//  The same where the id named something that was removed since; both tips whole.
+//  The same where the id named something before, which was removed since or ends with this; both tips whole.
 void ag_state_create_again (ag_journal_t *journal, const struct ag_run *run,
                             enum ag_entity_kind kind, struct ag_str id, const struct ag_tip *before,
                             const struct ag_tip *now);
@@ -34,7 +34,7 @@ int ag_state_decide (ag_journal_t *journal, const struct ag_run *run, enum ag_en
                      struct ag_str id, uint64_t seq, struct ag_err *err);
 
 //  What an event says, whatever its type, written into the index of a run whose earlier events were. An
-//  imported one may change or remove what is not there, without effect, make a removed id again, and takes
+//  imported one may change or remove what is not there, without effect, make an id again, and takes
 //  an object's relations along in silence; what it proposes waits for nobody here.
 int ag_state_apply (ag_journal_t *journal, const struct ag_run *run, const struct ag_event *event,
                     struct ag_err *err);

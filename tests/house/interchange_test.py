@@ -224,8 +224,6 @@ class Interchange(unittest.TestCase):
         self.assertIn("line 2501: its id is evt_007 where evt_2501 comes next", self.refused(many + lines([event(7, "t", {})])))
         self.assertIn("line 2502: line 1", self.refused(many + "\n{\n"))
         self.assertIn("line 1: line 1", self.refused('{"id":"evt_001","type":"t","payload":{"x":1e999}}\n'))
-        self.assertIn("line 2: evt_002: `task#1` is made a second time",
-                      self.refused(lines([dict(made(1, "task#1", {}), caused_by=None), made(2, "task#1", {})])))
         self.assertIn("holds no event", self.refused("\n"))
 
     def test_a_supervisor_that_dies_in_an_import_has_seen_nothing_of_it(self):
