@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/commands.h"
+#include "supervisor/cursor.h"
 #include "supervisor/budget.h"
 #include "supervisor/fleet.h"
 #include "supervisor/fork.h"
@@ -402,8 +403,9 @@ each_unit (struct ag_command *command, struct ag_str name, change_fn *change, bo
             return -1;
     }
     size_t found = 0;
-    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
-        if (unit->replay || (run ? unit->run != run->number : unit != service))
+    for (uint32_t host = 0; host < AG_HOSTS; host++) {
+        struct ag_unit *unit = run ? ag_fleet_unit (house, run->number, host) : service;
+        if (!unit || (!run && host > 0))
             continue;
         found++;
         if (change (house, unit, err))

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/commands.h"
+#include "supervisor/cursor.h"
 #include "supervisor/fleet.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
@@ -25,9 +26,11 @@ state_of (struct ag_house *house, uint64_t run)
     if (ag_is_discarded (house->journal, run))
         return "discarded";
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-            if (unit->run == run && !unit->replay && unit->state == order[i])
+        for (uint32_t host = 0; host < AG_HOSTS; host++) {
+            const struct ag_unit *unit = ag_fleet_unit (house, run, host);
+            if (unit && unit->state == order[i])
                 return ag_unit_state_name (unit->state);
+        }
     return "idle";
 }
 
@@ -283,10 +286,12 @@ ag_command_tree (struct ag_command *command, struct ag_err *err)
 static bool
 is_ended (struct ag_house *house, uint64_t run)
 {
-    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-        if (unit->run == run && !unit->replay && unit->state != AG_UNIT_STOPPED &&
-            unit->state != AG_UNIT_FAILED && unit->state != AG_UNIT_ENDED)
+    for (uint32_t host = 0; host < AG_HOSTS; host++) {
+        const struct ag_unit *unit = ag_fleet_unit (house, run, host);
+        if (unit && unit->state != AG_UNIT_STOPPED && unit->state != AG_UNIT_FAILED &&
+            unit->state != AG_UNIT_ENDED)
             return false;
+    }
     return true;
 }
 

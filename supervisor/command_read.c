@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/commands.h"
+#include "supervisor/cursor.h"
 #include "supervisor/diff.h"
 #include "supervisor/fleet.h"
 #include "supervisor/state.h"
@@ -157,10 +158,11 @@ add_failure (void *arg, const struct ag_event *event)
 static const struct ag_unit *
 stuck_of (struct ag_house *house, uint64_t run)
 {
-    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-        if (unit->run == run && !unit->replay &&
-            (unit->state == AG_UNIT_FAILED || unit->state == AG_UNIT_BACKOFF))
+    for (uint32_t host = 0; host < AG_HOSTS; host++) {
+        const struct ag_unit *unit = ag_fleet_unit (house, run, host);
+        if (unit && (unit->state == AG_UNIT_FAILED || unit->state == AG_UNIT_BACKOFF))
             return unit;
+    }
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "supervisor/fleet.h"
 #include "common/conf.h"
 #include "common/log.h"
+#include "supervisor/cursor.h"
 #include "supervisor/fleet_inside.h"
 #include "supervisor/private.h"
 #include "supervisor/record.h"
@@ -176,7 +177,7 @@ ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct 
     if (rc > 0 && ag_map_get (ag_buf_str (&spec), "hosts", &hosts))
         rc = ag_fail (err, AG_E_CORRUPT, "the spec of run %s names no hosts", run->id);
     const char *name = run->label[0] ? run->label : run->id;
-    for (uint32_t i = 0; rc > 0 && i < 2; i++) {
+    for (uint32_t i = 0; rc > 0 && i < AG_HOSTS; i++) {
         char text[AG_UNIT_NAME];
         if (ag_list_nth (hosts, i, &host) || ag_map_text (host, "kind", &kind))
             break;
@@ -212,8 +213,7 @@ static bool
 is_done_with (struct ag_house *house, const struct ag_unit *unit)
 {
     return unit->run && !unit->replay &&
-           (ag_run_is_gone (house->journal, unit->run) ||
-            (!unit->child && ag_is_discarded (house->journal, unit->run)));
+            (ag_run_is_gone (house->journal, unit->run) || (unit->dismissed && !unit->child));
 }
 
 void
@@ -235,13 +235,15 @@ void
 ag_fleet_dismiss (struct ag_house *house, const struct ag_run *run)
 {
     char key[AG_UNIT_NAME + 8];
-    for (struct ag_unit *unit = house->fleet->first; unit; unit = unit->next) {
-        if (unit->run != run->number || unit->replay)
+    for (uint32_t host = 0; host < AG_HOSTS; host++) {
+        struct ag_unit *unit = ag_fleet_unit (house, run->number, host);
+        if (!unit)
             continue;
         snprintf (key, sizeof key, "wanted/%s", unit->name);
         ag_count_drop (house->journal, house->fleet_run, ag_str (key));
         snprintf (unit->name, sizeof unit->name, unit->host ? "%s.program" : "%s", run->id);
         unit->wanted = false;
+        unit->dismissed = true;
         ag_unit_end (house, unit, AG_END_STOP, DISMISS_MS);
     }
     ag_fleet_forget (house);

@@ -43,7 +43,7 @@ struct ag_unit {
     enum ag_unit_state state;
     bool wanted, due, inner;  //  inner: its process, a script host, reaches nobody but the house
     struct ag_replay *replay; //  hidden: it runs for a replay; NULL: it is the run's own
-    bool hears;               //  it is the first host of a root run that hears others
+    bool dismissed, hears;    //  hears: it is the first host of a root run that hears others
     uint64_t deaf;            //  links of `hears` that do not deliver, by their places
     char nonce[AG_NONCE];     //  of the live process; empty: none
     uint64_t child;           //  id at the nursery; 0: none
@@ -79,7 +79,7 @@ struct ag_unit *ag_fleet_named (struct ag_house *house, struct ag_str name);
 struct ag_unit *ag_fleet_by_nonce (struct ag_house *house, struct ag_str nonce);
 struct ag_unit *ag_fleet_first (struct ag_house *house);
 
-//  Drop the units of runs that exist no more (rolled back or not written), and ended ones of discarded forks.
+//  Drop the units of runs that exist no more (rolled back or not written), and ended, dismissed ones.
 void ag_fleet_forget (struct ag_house *house);
 //  A run was discarded: its units end, under its id since its label is free now, and start no more.
 void ag_fleet_dismiss (struct ag_house *house, const struct ag_run *run);

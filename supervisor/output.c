@@ -29,8 +29,9 @@ struct ag_output {
     uint64_t end;    //  offset after the last byte
     uint64_t oldest; //  offset of the oldest byte kept
     bool broken;     //  the disk refused; said once
+    bool looked;     //  the offsets are known: many units never say or are asked anything
     struct pipe_end pipes[2];
-    char tail[AG_OUTPUT_TAIL];
+    char *tail;        //  AG_OUTPUT_TAIL bytes, from the first byte of stderr on
     uint64_t tail_end; //  bytes of stderr so far
 };
 
@@ -58,6 +59,9 @@ base_of (const ag_output_t *self, const char *file, uint64_t *base)
 static void
 find_segments (ag_output_t *self)
 {
+    if (self->looked)
+        return;
+    self->looked = true;
     DIR *dir = opendir (self->dir);
     bool any = false;
     for (struct dirent *entry; dir && (entry = readdir (dir));) {
@@ -89,7 +93,6 @@ ag_output_new (const char *dir, const char *name, ag_loop_t *loop)
     if (mkdir (dir, 0700) && errno != EEXIST)
         ag_log (AG_WARN, "output of %s is not kept: cannot make %s: %s", name, dir,
                 strerror (errno));
-    find_segments (self);
     return self;
 }
 
@@ -115,6 +118,7 @@ ag_output_destroy (ag_output_t **self_p)
         close (self->file);
     free (self->dir);
     free (self->name);
+    free (self->tail);
     free (self);
     *self_p = NULL;
 }
@@ -141,6 +145,7 @@ rotate (ag_output_t *self)
 static void
 keep (ag_output_t *self, const char *bytes, size_t n)
 {
+    find_segments (self);
     while (n > 0) {
         if (self->file < 0 || self->end - self->base >= AG_OUTPUT_SEGMENT)
             rotate (self);
@@ -163,6 +168,8 @@ keep (ag_output_t *self, const char *bytes, size_t n)
 static void
 remember (ag_output_t *self, const char *bytes, size_t n)
 {
+    if (!self->tail)
+        self->tail = ag_xmalloc (AG_OUTPUT_TAIL);
     for (size_t i = 0; i < n; i++)
         self->tail[self->tail_end++ % AG_OUTPUT_TAIL] = bytes[i];
 }
@@ -233,6 +240,7 @@ int
 ag_output_read (ag_output_t *self, uint64_t after, struct ag_buf *out, uint64_t *next,
                 struct ag_err *err)
 {
+    find_segments (self);
     after = after < self->oldest ? self->oldest : after;
     *next = after;
     while (*next < self->end && *next - after < PAGE) {
@@ -259,7 +267,8 @@ ag_output_read (ag_output_t *self, uint64_t after, struct ag_buf *out, uint64_t 
 }
 
 uint64_t
-ag_output_end (const ag_output_t *self)
+ag_output_end (ag_output_t *self)
 {
+    find_segments (self);
     return self->end;
 }

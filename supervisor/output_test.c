@@ -113,6 +113,19 @@ units_whose_names_begin_alike_do_not_mix (void **state)
     ag_output_destroy (&two);
 }
 
+//  Thousands of forks never say anything: their units cost no look at the folder.
+static void
+a_folder_is_looked_at_when_the_first_byte_is_written_or_asked_for (void **state)
+{
+    (void)state;
+    ag_output_t *early = ag_output_new (dir, "same", loop);
+    ag_output_t *late = ag_output_new (dir, "same", loop);
+    ag_output_line (late, AG_LIT ("hello"));
+    ag_output_destroy (&late);
+    assert_int_equal (ag_output_end (early), 6);
+    ag_output_destroy (&early);
+}
+
 int
 main (void)
 {
@@ -122,6 +135,8 @@ main (void)
         cmocka_unit_test_setup_teardown (
             old_output_is_dropped_by_segments_and_a_reader_is_told_where_it_is, begin, end),
         cmocka_unit_test_setup_teardown (units_whose_names_begin_alike_do_not_mix, begin, end),
+        cmocka_unit_test_setup_teardown (
+            a_folder_is_looked_at_when_the_first_byte_is_written_or_asked_for, begin, end),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ void ag_run_discard (ag_journal_t *journal, struct ag_run *run);
 //  Numbers of runs that are made later are above this one.
 void ag_run_skip (ag_journal_t *journal, uint64_t number);
 
-//  True when no run has this number; false also when that cannot be known.
+//  True when the run of this number was taken back, and nothing stands in its place yet.
 bool ag_run_is_gone (ag_journal_t *journal, uint64_t number);
 
 //  The run that text names: a label (an agent's root run carries its name), else a run id. Ids are counted:
