@@ -5,12 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    PAGE_BYTES = 1 << 20,
-    PAGE_LINES = 1000,
-    NAME_RANDOM = 10,
-    NAME_BYTES = 2 * NAME_RANDOM + 1
-};
+enum { PAGE_BYTES = 1 << 20, PAGE_LINES = 500, NAME_RANDOM = 10, NAME_BYTES = 2 * NAME_RANDOM + 1 };
 enum { DROPS = 1000000 };
 
 static void

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PAGE_EVENTS = 500, PAGE_THINGS = 1000, PAGE_LOOKED = 20000 };
+enum { PAGE_EVENTS = 500, PAGE_THINGS = 500, PAGE_LOOKED = 5000 };
 
 //  A page of events: what fits, and where to go on.
 struct page {
@@ -142,7 +142,7 @@ add_failure (void *arg, const struct ag_event *event)
                                          AG_EV_RUNTIME_BUDGET_EXHAUSTED, AG_EV_AGENT_GAVE_UP};
     struct page *page = arg;
     if (page->count >= page->limit || page->events.n >= AG_ANSWER_LIST_BYTES ||
-        page->looked >= 10 * PAGE_LOOKED) {
+        page->looked >= PAGE_LOOKED) {
         page->more = true;
         return false;
     }

@@ -66,6 +66,9 @@ class Keeping(unittest.TestCase):
         took = time.monotonic() - begin
         self.assertTrue(said[0]["ok"], said)
         self.assertIn(said[0]["runs"][0]["events"] - EVENTS, range(count))
+        page = self.house.ask("failures", run="wide")  # so does a search that finds nothing
+        self.assertEqual((page["failures"], page["more"]), ([], True))
+        self.assertLess(page["after"], EVENTS / 2)
         self.assertLess(slowest, took / 4, f"{count} requests while a verification took {took:.1f} s")
 
     def test_an_export_is_the_same_before_and_after_an_archive_whoever_was_killed_meanwhile(self):
