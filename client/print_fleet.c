@@ -99,6 +99,9 @@ ag_print_status (const struct ag_look *look, struct ag_str answer)
             agent_row (look, table, agent);
     ag_table_print (table);
     ag_table_destroy (&table);
+    if (ag_pick_uint (answer, "forks_left_out"))
+        printf ("and %" PRIu64 " more of forks: `agsup tree` shows them\n",
+                ag_pick_uint (answer, "forks_left_out"));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (struct ag_items items = ag_items (answer, lists[i]); ag_items_next (&items, &agent);)
             put_missing (look, agent);

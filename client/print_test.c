@@ -238,7 +238,8 @@ status_is_a_table_with_relative_times (void **state)
         "'state':'busy','pid':77,'since':'2025-12-31T23:57:00Z','restarts':2,'reason':null,"
         "'next_try':null,'events':40,'queue':1}],'forks':[{'name':'strict','run':'r2',"
         "'state':'parked','pid':null,'layers':[{'name':'uid','in_force':false,'reason':'not root'},"
-        "{'name':'seccomp','in_force':true,'reason':null}]}]}");
+        "{'name':'seccomp','in_force':true,'reason':null}]}],'forks_left_out':7}");
+    assert_contains (text, "\nand 7 more of forks: `agsup tree` shows them\n");
     assert_contains (text, "\nstrict: no uid (not root)\n");
     assert_contains (text, "/x/.agsup, epoch 3, 1234 events\n");
     assert_contains (text, "NAME");

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TREE_LIMIT = 1000, WAIT_RUNS = 1000, WAIT_APPROVALS = 16 }; //  approvals: of each run
+enum { TREE_LIMIT = 1000, STATUS_FORKS = 1000, WAIT_RUNS = 1000 };
+enum { WAIT_APPROVALS = 16 }; //  of each run
 
 //  The state of a run for people: discarded, or its units', the busiest first.
 static const char *
@@ -147,25 +148,31 @@ put_unit (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out
     ag_answer_end (&map);
 }
 
-static bool
-is_fork (struct ag_house *house, const struct ag_unit *unit)
+static uint64_t
+count_forks (struct ag_house *house)
 {
-    struct ag_run *run;
-    struct ag_err err;
-    return unit->run && !ag_run_get (house->journal, unit->run, &run, &err) && run->parent;
+    uint64_t count = 0;
+    for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
+        count += !unit->replay && unit->fork;
+    return count;
 }
 
-static void
-put_units (struct ag_house *house, bool forks, struct ag_buf *out)
+//  Units of forks, or all others; of more forks than fit a glance those that only wait for work stay out. How many
+//  were put.
+static uint32_t
+put_units (struct ag_house *house, bool forks, uint64_t all, struct ag_buf *out)
 {
     size_t list = ag_open_list (out);
     uint32_t count = 0;
+    bool many = forks && all > STATUS_FORKS;
     for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next)
-        if (!unit->replay && is_fork (house, unit) == forks) {
+        if (!unit->replay && unit->fork == forks &&
+            (!many || (unit->state != AG_UNIT_PARKED && count < STATUS_FORKS))) {
             put_unit (house, unit, out);
             count++;
         }
     ag_close (out, list, count);
+    return count;
 }
 
 int
@@ -201,9 +208,12 @@ ag_command_status (struct ag_command *command, struct ag_err *err)
     else
         ag_put_null (out);
     ag_answer_key (&answer, "agents");
-    put_units (house, false, out);
+    put_units (house, false, 0, out);
     ag_answer_key (&answer, "forks");
-    put_units (house, true, out);
+    uint64_t forks = count_forks (house);
+    uint32_t shown = put_units (house, true, forks, out);
+    ag_answer_key (&answer, "forks_left_out");
+    ag_put_uint (out, forks - shown);
     ag_answer_end (&answer);
     return 0;
 }

@@ -185,6 +185,7 @@ ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct 
             continue;
         snprintf (text, sizeof text, i ? "%s.%.*s" : "%s", name, AG_STR_ARG (kind));
         struct ag_unit *unit = add (house, text, run->number, i, ag_buf_str (&spec));
+        unit->fork = run->parent != 0;
         unit->hears = i == 0 && !run->parent && !ag_map_get (ag_buf_str (&spec), "hears", &hears) &&
                       !ag_list_nth (hears, 0, &hears);
         rc = read_wanted (house, unit, wanted, err) ? -1 : 1;

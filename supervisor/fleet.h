@@ -39,6 +39,7 @@ struct ag_unit {
     char name[AG_UNIT_NAME]; //  agent, label or run id (".program": second host), or the service
     uint64_t run;            //  0: a service
     uint32_t host;
+    bool fork;      //  of a run that is one
     uint64_t place; //  run and host, by which it is found
     enum ag_unit_state state;
     bool wanted, due, inner;  //  inner: its process, a script host, reaches nobody but the house
@@ -47,7 +48,7 @@ struct ag_unit {
     uint64_t deaf;            //  links of `hears` that do not deliver, by their places
     char nonce[AG_NONCE];     //  of the live process; empty: none
     uint64_t child;           //  id at the nursery; 0: none
-    int32_t pid;
+    int32_t pid, exit_code, signal;
     uint32_t uid, layers;
     int32_t refused[AG_LAYERS];
     enum ag_ending ending;
@@ -59,8 +60,7 @@ struct ag_unit {
     struct ag_session *session;
     ag_output_t *output;
     struct ag_buf spec; //  the run's spec, or the service's configuration
-    int32_t exit_code, signal;
-    char dir[128]; //  its private directory; empty: none
+    char dir[128];      //  its private directory; empty: none
     struct ag_unit *next;
     UT_hash_handle by_place, by_child;
 };

@@ -128,6 +128,14 @@ class Forks(unittest.TestCase):
         self.assertNotEqual(self.status_of("fork", root, "--count", "3", "--label", self.name + "-m"), 0)
         self.assertEqual(len(self.house.ask("tree", limit=10000)["runs"]), before)
 
+    def test_status_shows_a_thousand_forks_and_counts_the_others(self):
+        with House({"one": agent("never")}) as house:
+            for n in range(4):
+                house.ask("fork", point="one", label=f"f{n}", count=256, no_start=True)
+            status = house.ask("status")
+            self.assertEqual((len(status["forks"]), status["forks_left_out"]), (1000, 24))
+            self.assertEqual(len(house.ask("tree", limit=10000)["runs"]), 1026)  # and the fleet's, and the agent's
+
     def test_the_mode_of_a_forks_effects_says_what_leaves_the_house(self):
         cut = f"actor@{self.house.tell('actor', 'quiet')}"
         for at, told in (("cache", ["ok", "refused"]), ("live", ["ok", "ok"]), ("replay", ["refused", "refused"])):
