@@ -2,6 +2,7 @@
 #include "common/buf.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,19 +103,16 @@ ag_buf_text (struct ag_buf *buf, const char *format, ...)
 void
 ag_buf_be64 (struct ag_buf *buf, uint64_t value)
 {
-    uint8_t *p = ag_buf_grow (buf, 8);
-    for (int i = 7; i >= 0; i--, value >>= 8)
-        p[i] = (uint8_t)value;
+    value = htobe64 (value);
+    ag_buf_add (buf, &value, sizeof value);
 }
 
 uint64_t
 ag_be64 (const void *p)
 {
-    const uint8_t *b = p;
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value = value << 8 | b[i];
-    return value;
+    uint64_t value;
+    memcpy (&value, p, sizeof value);
+    return be64toh (value);
 }
 
 void

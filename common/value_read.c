@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/value.h"
 
+#include <endian.h>
 #include <string.h>
 
 //  The forms with a lead byte from 0xc0 to 0xdf: what they are and how many bytes of a number follow.
@@ -25,59 +26,70 @@ ag_cursor (struct ag_str bytes)
     return (struct ag_cursor){p, bytes.n ? p + bytes.n : p};
 }
 
-static size_t
-left (const struct ag_cursor *in)
-{
-    return (size_t)(in->end - in->p);
-}
-
+//  As wide as a form has it: 0, 1, 2, 4 or 8 bytes.
 static uint64_t
 big_endian (const uint8_t *p, size_t width)
 {
-    uint64_t number = 0;
-    for (size_t i = 0; i < width; i++)
-        number = number << 8 | p[i];
-    return number;
-}
-
-//  The three that claim something of the bytes that follow; in stands behind the head.
-static int
-borrow (struct ag_cursor *in, struct ag_head *head, enum ag_kind kind, uint64_t n)
-{
-    if (n > left (in))
-        return -1;
-    head->kind = kind;
-    head->s = (struct ag_str){(const char *)in->p, (size_t)n};
-    in->p += n;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    switch (width) {
+    case 1:
+        return *p;
+    case 2:
+        memcpy (&two, p, sizeof two);
+        return be16toh (two);
+    case 4:
+        memcpy (&four, p, sizeof four);
+        return be32toh (four);
+    case 8:
+        memcpy (&eight, p, sizeof eight);
+        return be64toh (eight);
+    }
     return 0;
 }
 
-static int
-list (struct ag_cursor *in, struct ag_head *head, uint64_t n)
+/*  What follows a lead byte, from p on. Each returns where the head ends, or NULL when the bytes cannot hold
+ *  what it claims.  */
+
+static const uint8_t *
+borrow (const uint8_t *p, const uint8_t *end, struct ag_head *head, enum ag_kind kind, uint64_t n)
+{
+    head->kind = kind;
+    head->s = (struct ag_str){(const char *)p, (size_t)n};
+    return n > (size_t)(end - p) ? NULL : p + n;
+}
+
+static const uint8_t *
+list (const uint8_t *p, const uint8_t *end, struct ag_head *head, uint64_t n)
 {
     head->kind = AG_LIST;
     head->count = (uint32_t)n;
-    return n > left (in) ? -1 : 0;
+    return n > (size_t)(end - p) ? NULL : p;
 }
 
-static int
-map (struct ag_cursor *in, struct ag_head *head, uint64_t n)
+static const uint8_t *
+map (const uint8_t *p, const uint8_t *end, struct ag_head *head, uint64_t n)
 {
     head->kind = AG_MAP;
     head->count = (uint32_t)n;
-    return n > left (in) / 2 ? -1 : 0;
+    return n > (size_t)(end - p) / 2 ? NULL : p;
 }
 
-static int
+static void
+unsigned_int (struct ag_head *head, uint64_t number)
+{
+    head->kind = AG_UINT;
+    head->u = number;
+}
+
+static void
 signed_int (struct ag_head *head, uint64_t number, size_t width)
 {
     int unused = 64 - 8 * (int)width;
     int64_t i = (int64_t)(number << unused) >> unused;
-    if (i < 0)
-        *head = (struct ag_head){AG_INT, .i = i};
-    else
-        *head = (struct ag_head){AG_UINT, .u = (uint64_t)i};
-    return 0;
+    head->kind = i < 0 ? AG_INT : AG_UINT;
+    head->i = i;
 }
 
 static double
@@ -97,77 +109,79 @@ as_double (uint64_t bits)
     return f;
 }
 
-static int
-long_form (struct ag_cursor *in, struct ag_head *head)
+static const uint8_t *
+long_form (const uint8_t *p, const uint8_t *end, struct ag_head *head)
 {
-    uint8_t lead = *in->p++;
+    uint8_t lead = *p++;
     size_t width = forms[lead & 0x1f].width;
-    if (width > left (in))
-        return -1;
-    uint64_t number = big_endian (in->p, width);
-    in->p += width;
+    if (width > (size_t)(end - p))
+        return NULL;
+    uint64_t number = big_endian (p, width);
+    p += width;
 
     switch ((enum form)forms[lead & 0x1f].form) {
     case NONE:
-        return -1;
+        return NULL;
     case NIL:
         head->kind = AG_NULL;
-        return 0;
+        return p;
     case YES:
     case NO:
         *head = (struct ag_head){AG_BOOL, .b = lead & 1};
-        return 0;
+        return p;
     case UNSIGNED:
-        *head = (struct ag_head){AG_UINT, .u = number};
-        return 0;
+        unsigned_int (head, number);
+        return p;
     case SIGNED:
-        return signed_int (head, number, width);
+        signed_int (head, number, width);
+        return p;
     case F32:
         *head = (struct ag_head){AG_FLOAT, .f = widened (number)};
-        return 0;
+        return p;
     case F64:
         *head = (struct ag_head){AG_FLOAT, .f = as_double (number)};
-        return 0;
+        return p;
     case STR:
-        return borrow (in, head, AG_TEXT, number);
+        return borrow (p, end, head, AG_TEXT, number);
     case BIN:
-        return borrow (in, head, AG_BYTES, number);
+        return borrow (p, end, head, AG_BYTES, number);
     case ARRAY:
-        return list (in, head, number);
+        return list (p, end, head, number);
     case PAIRS:
-        return map (in, head, number);
+        return map (p, end, head, number);
     }
-    return -1;
+    return NULL;
 }
 
 //  The forms whose lead byte holds the number itself.
-static int
-short_form (struct ag_cursor *in, struct ag_head *head)
+static const uint8_t *
+short_form (const uint8_t *p, const uint8_t *end, struct ag_head *head)
 {
-    uint8_t lead = *in->p++;
+    uint8_t lead = *p++;
     if (lead < 0x80)
-        *head = (struct ag_head){AG_UINT, .u = lead};
+        unsigned_int (head, lead);
     else if (lead < 0x90)
-        return map (in, head, lead & 0x0f);
+        return map (p, end, head, lead & 0x0f);
     else if (lead < 0xa0)
-        return list (in, head, lead & 0x0f);
+        return list (p, end, head, lead & 0x0f);
     else if (lead < 0xc0)
-        return borrow (in, head, AG_TEXT, lead & 0x1f);
+        return borrow (p, end, head, AG_TEXT, lead & 0x1f);
     else
-        *head = (struct ag_head){AG_INT, .i = (int8_t)lead};
-    return 0;
+        signed_int (head, lead, 1);
+    return p;
 }
 
 int
 ag_next (struct ag_cursor *in, struct ag_head *head)
 {
-    if (in->p == in->end)
+    const uint8_t *p = in->p;
+    if (p == in->end)
         return -1;
-    struct ag_cursor at = *in;
-    int rc = *at.p >= 0xc0 && *at.p < 0xe0 ? long_form (&at, head) : short_form (&at, head);
-    if (!rc)
-        *in = at;
-    return rc;
+    p = *p >= 0xc0 && *p < 0xe0 ? long_form (p, in->end, head) : short_form (p, in->end, head);
+    if (!p)
+        return -1;
+    in->p = p;
+    return 0;
 }
 
 static int

@@ -2,6 +2,7 @@
 #include "supervisor/key.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 enum { VERSION = 1 };
@@ -26,10 +27,8 @@ begin (struct ag_key *key, char kind)
 static void
 add_number (struct ag_key *key, uint64_t number)
 {
-    uint8_t bytes[8];
-    for (int i = 7; i >= 0; i--, number >>= 8)
-        bytes[i] = (uint8_t)number;
-    add (key, bytes, sizeof bytes);
+    number = htobe64 (number);
+    add (key, &number, sizeof number);
 }
 
 static void

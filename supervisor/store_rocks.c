@@ -30,6 +30,8 @@ enum {
     LOG_LEVEL_FATAL = 4,
     OPEN_FILES = 256,
     BLOOM_BITS = 10,
+    BLOCK_BYTES = 4 << 10,
+    EVENT_BLOCK_BYTES = 16 << 10, //  events are read in order, most of what is in a block each time
 };
 
 //  Column families; a bloom filter for those that are mostly asked for what is not there.
@@ -62,7 +64,7 @@ struct rocks_scan {
     rocksdb_readoptions_t *read;
     rocksdb_iterator_t *iterator; //  NULL when the store was dead
     char *to;                     //  the iterator's bound, which it borrows
-    bool started;
+    bool given;                   //  it stands at a key that was given
 };
 
 //  RocksDB says what went wrong only in words. Takes the text.
@@ -135,10 +137,10 @@ scan_next (ag_scan_t *base, struct ag_str *key, struct ag_str *value, struct ag_
     struct rocks_scan *self = (struct rocks_scan *)base;
     if (!self->iterator)
         return fail_dead ((struct rocks *)base->store, err);
-    if (self->started && rocksdb_iter_valid (self->iterator))
+    if (self->given)
         rocksdb_iter_next (self->iterator);
-    self->started = true;
-    if (!rocksdb_iter_valid (self->iterator)) {
+    self->given = rocksdb_iter_valid (self->iterator);
+    if (!self->given) {
         char *text = NULL;
         rocksdb_iter_get_error (self->iterator, &text);
         return text ? fail (err, text) : 0;
@@ -436,12 +438,14 @@ make_cache (void)
 }
 
 static void
-set_blocks (rocksdb_options_t *options, rocksdb_cache_t *cache, bool with_bloom)
+set_blocks (rocksdb_options_t *options, rocksdb_cache_t *cache, enum ag_table table)
 {
     rocksdb_block_based_table_options_t *blocks = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_block_cache (blocks, cache);
+    rocksdb_block_based_options_set_block_size (blocks, table == AG_EVENT ? EVENT_BLOCK_BYTES
+                                                                          : BLOCK_BYTES);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks (blocks, 1);
-    if (with_bloom) { //  what is not there is not looked for: neither in files nor in buffers
+    if (bloom[table]) { //  what is not there is not looked for: neither in files nor in buffers
         rocksdb_block_based_options_set_filter_policy (
             blocks, rocksdb_filterpolicy_create_bloom_full (BLOOM_BITS));
         rocksdb_options_set_memtable_whole_key_filtering (options, 1);
@@ -453,7 +457,7 @@ set_blocks (rocksdb_options_t *options, rocksdb_cache_t *cache, bool with_bloom)
 
 //  What is not about memory keeps records from being lost and this process from being aborted.
 static rocksdb_options_t *
-make_options (rocksdb_cache_t *cache, bool with_bloom)
+make_options (rocksdb_cache_t *cache, enum ag_table table)
 {
     rocksdb_options_t *options = rocksdb_options_create();
     rocksdb_options_set_create_if_missing (options, 1);
@@ -470,7 +474,7 @@ make_options (rocksdb_cache_t *cache, bool with_bloom)
     rocksdb_options_set_db_write_buffer_size (options, BUFFERS_BYTES);
     rocksdb_options_set_max_write_buffer_number (options, 4);
     rocksdb_options_set_compression (options, rocksdb_lz4_compression);
-    set_blocks (options, cache, with_bloom);
+    set_blocks (options, cache, table);
     return options;
 }
 
@@ -496,8 +500,8 @@ make_store (const char *dir)
     ag_store_init (&self->base, &ops);
     self->dir = ag_xstrdup (dir);
     self->cache = make_cache();
-    for (int table = 0; table < AG_TABLES; table++)
-        self->options[table] = with_hints (make_options (self->cache, bloom[table]));
+    for (enum ag_table table = 0; table < AG_TABLES; table++)
+        self->options[table] = with_hints (make_options (self->cache, table));
     self->read = rocksdb_readoptions_create();
     self->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync (self->write, 1);
