@@ -19,6 +19,7 @@ struct ag_batch {
     ag_store_t *store;
     struct ag_arena arena; //  entries with their keys and values
     struct ag_omap tables[AG_TABLES];
+    struct ag_entry *last[AG_TABLES]; //  where the last put went: the next key mostly follows
     struct step *steps;
     size_t count, room; //  of steps
     size_t entries;
@@ -50,8 +51,10 @@ static void
 clear (ag_batch_t *self)
 {
     ag_arena_rewind (&self->arena, (struct ag_place){0});
-    for (int table = 0; table < AG_TABLES; table++)
+    for (int table = 0; table < AG_TABLES; table++) {
         self->tables[table] = (struct ag_omap){0};
+        self->last[table] = NULL;
+    }
     self->count = self->entries = 0;
     self->changes++;
 }
@@ -88,9 +91,9 @@ put (ag_batch_t *self, enum ag_table table, struct ag_str key, struct ag_str val
 
     void *memory = ag_arena_take (&self->arena, ag_entry_size (key, value));
     struct ag_entry *entry = ag_entry_make (memory, key, value);
-    struct ag_entry *known = ag_omap_insert (&self->tables[table], entry);
+    struct ag_entry *known = ag_omap_insert_near (&self->tables[table], self->last[table], entry);
     step->made = !known;
-    step->entry = known ? known : entry;
+    step->entry = self->last[table] = known ? known : entry;
     if (known) {
         step->earlier = known->value;
         known->value = entry->value;
@@ -209,6 +212,7 @@ ag_batch_rollback (ag_batch_t *self, size_t mark)
     while (self->count > mark) {
         const struct step *step = &self->steps[--self->count];
         if (step->made) {
+            self->last[step->table] = NULL;
             ag_omap_remove (&self->tables[step->table], step->entry);
             self->entries--;
         } else {

@@ -37,6 +37,32 @@ ag_omap_insert (struct ag_omap *self, struct ag_entry *entry)
     return RB_INSERT (ag_omap, self, entry);
 }
 
+//  Between near and the entry that follows it, at the free end of one of the two.
+static void
+link_behind (struct ag_omap *self, struct ag_entry *near, struct ag_entry *next,
+             struct ag_entry *entry)
+{
+    bool ends = !RB_RIGHT (near, link);
+    RB_SET (entry, ends ? near : next, link);
+    if (ends)
+        RB_RIGHT (near, link) = entry;
+    else
+        RB_LEFT (next, link) = entry;
+    ag_omap_RB_INSERT_COLOR (self, entry);
+}
+
+struct ag_entry *
+ag_omap_insert_near (struct ag_omap *self, struct ag_entry *near, struct ag_entry *entry)
+{
+    if (!near || compare (near, entry) >= 0)
+        return ag_omap_insert (self, entry);
+    struct ag_entry *next = ag_omap_next (near);
+    if (next && compare (entry, next) >= 0)
+        return ag_omap_insert (self, entry);
+    link_behind (self, near, next, entry);
+    return NULL;
+}
+
 void
 ag_omap_remove (struct ag_omap *self, struct ag_entry *entry)
 {

@@ -23,6 +23,9 @@ struct ag_entry *ag_entry_make (void *memory, struct ag_str key, struct ag_str v
 
 //  NULL when linked; else the entry that is already there with this key, and nothing is changed.
 struct ag_entry *ag_omap_insert (struct ag_omap *self, struct ag_entry *entry);
+//  The same, without a look from the top when it goes right behind near: an entry of the map, or NULL.
+struct ag_entry *ag_omap_insert_near (struct ag_omap *self, struct ag_entry *near,
+                                      struct ag_entry *entry);
 void ag_omap_remove (struct ag_omap *self, struct ag_entry *entry);
 
 //  The entry of this key, the first at or after it, the one after an entry; NULL when there is none.

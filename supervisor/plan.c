@@ -302,10 +302,14 @@ parent_base (struct planner *self, uint64_t *at)
 {
     struct ag_key key;
     struct ag_buf hold = {0};
+    *at = self->fork->cut;
+    if (!self->plan->last_marker)
+        return 0;
     ag_key_wrote (&key, self->fork->number, self->kind, self->id);
     int rc = ag_batch_get (ag_journal_batch (self->journal), AG_META, ag_key_str (&key), &hold,
                            self->err);
-    *at = rc > 0 ? ag_be64 (hold.p) : self->fork->cut;
+    if (rc > 0)
+        *at = ag_be64 (hold.p);
     ag_buf_fini (&hold);
     return rc < 0 ? -1 : 0;
 }
@@ -321,23 +325,47 @@ parent_changed (struct planner *self)
     return !unchanged || (!self->parent_then.used && self->parent_now.used);
 }
 
+//  A past side. Of what the parent knows nothing now it never did, nor did the fork at its cut or its last promote.
+static int
+look_back (struct planner *self, const struct ag_run *run, uint64_t at, struct side *side)
+{
+    if (self->parent_now.used)
+        return look (self, run, at, side);
+    side->used = side->live = side->read = false;
+    return 0;
+}
+
 static int
 classify (struct planner *self)
 {
     uint64_t at;
-    if (look (self, self->fork, self->plan->base, &self->fork_then) ||
-        look (self, self->fork, AG_NOW, &self->fork_now))
+    if (look (self, self->parent, AG_NOW, &self->parent_now) ||
+        look_back (self, self->fork, self->plan->base, &self->fork_then))
         return -1;
     int unchanged = same (self, &self->fork_then, &self->fork_now);
     if (unchanged)
         return unchanged < 0 ? -1 : 0;
-    if (parent_base (self, &at) || look (self, self->parent, at, &self->parent_then) ||
-        look (self, self->parent, AG_NOW, &self->parent_now))
+    if (parent_base (self, &at) || look_back (self, self->parent, at, &self->parent_then))
         return -1;
     int changed = parent_changed (self);
     if (changed < 0)
         return -1;
     return changed || made_again (self) ? add_both_changed (self) : add_to_delta (self);
+}
+
+//  The fork's present, of a tip that was scanned.
+static int
+take_tip (struct planner *self, struct ag_str value)
+{
+    struct side *side = &self->fork_now;
+    ag_buf_clear (&side->tip.hold);
+    ag_buf_add_str (&side->tip.hold, value);
+    side->tip.holder = self->fork;
+    side->used = true;
+    side->read = false;
+    int rc = ag_tip_decode (ag_buf_str (&side->tip.hold), &side->tip);
+    side->live = !rc && side->tip.live;
+    return rc;
 }
 
 //  The fork's own tips are all it ever changed, in order of the ids.
@@ -346,7 +374,6 @@ classify_kind (struct planner *self, enum ag_entity_kind kind)
 {
     struct ag_key from;
     struct ag_str key, value;
-    struct ag_tip tip;
     ag_key_tips (&from, self->fork->index, kind);
     struct ag_key to = ag_key_end (&from);
     self->kind = kind;
@@ -355,10 +382,10 @@ classify_kind (struct planner *self, enum ag_entity_kind kind)
     int rc;
     while ((rc = ag_view_next (view, &key, &value, self->err)) > 0) {
         self->id = ag_key_last (key, from.n);
-        if (ag_tip_decode (value, &tip))
+        if (take_tip (self, value))
             rc = ag_fail (self->err, AG_E_CORRUPT, "the state index of run %s is unreadable",
                           self->fork->id);
-        else if (tip.seq > self->plan->base)
+        else if (self->fork_now.tip.seq > self->plan->base)
             rc = classify (self);
         if (rc < 0)
             break;

@@ -24,6 +24,33 @@ p_56_a_repeat_with_nothing_new_answers_the_earlier_marker (void **state)
     ag_buf_fini (&out);
 }
 
+//  Patched, made, and made and removed: each is compared with what the promote before wrote, not with the cut.
+static void
+a_repeat_carries_only_what_changed_since_the_promote_before (void **state)
+{
+    struct core *self = *state;
+    uint64_t fork, run = base_fork (self, &fork);
+    core_apply (self, fork, SET_DONE);
+    core_apply (self, fork, NOTE ("one"));
+    core_apply (self, fork,
+                "[{'op':'add_object','type':'note','id':'gone'},"
+                " {'op':'remove_object','id':'gone'}]");
+    promote (self, fork);
+    core_apply (self, fork, SET_GONE);
+    core_apply (self, fork, "[{'op':'patch_object','id':'note#2','data':{'of':'two'}}]");
+    assert_planned (self, fork, "conflicts", "[]");
+    promote (self, fork);
+    assert_string_equal (objects (self, run),
+                         "{'note#2':{'of':'two'},'task#1':{'title':'base','status':'cancelled'}}");
+    core_apply (self, fork, "[{'op':'remove_object','id':'note#2'}]");
+    promote (self, fork);
+    assert_planned (self, fork, "is_empty", "true");
+
+    core_apply (self, fork, SET_DONE);
+    core_apply (self, run, SET_DONE);
+    refuses (self, promote_into (self, fork, NULL), AG_E_CONFLICT, "both_changed task#1");
+}
+
 static void
 p_57_siblings_that_each_create_are_both_adopted (void **state)
 {
@@ -135,6 +162,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         core_test (p_56_a_repeat_with_nothing_new_answers_the_earlier_marker),
+        core_test (a_repeat_carries_only_what_changed_since_the_promote_before),
         core_test (p_57_siblings_that_each_create_are_both_adopted),
         core_test (p_58_the_block_has_one_order),
         core_test (p_59_ids_are_in_the_order_of_their_bytes),
