@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/retention_test.h"
+#include "supervisor/store_impl.h"
 
 /*  What the reference gets wrong  */
 
@@ -80,6 +81,36 @@ every_event_reads_the_same_from_the_log_and_from_the_archive (void **state)
     assert_true (after.n > stream.n && !memcmp (after.p, stream.p, stream.n));
     ag_buf_fini (&after);
     ag_buf_fini (&stream);
+}
+
+static int released; //  times that the room of events was asked back
+
+static void
+count_release (ag_store_t *self, enum ag_table table)
+{
+    (void)self;
+    released += table == AG_EVENT;
+}
+
+static void
+the_room_of_archived_events_is_asked_back_once_when_all_have_moved (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = history (self);
+    const struct ag_store_ops *whole = self->store->ops;
+    struct ag_store_ops counting = *whole;
+    struct ag_retained retained;
+    counting.release = count_release;
+    self->store->ops = &counting;
+    released = 0;
+    snapshot (self, run);
+    assert_int_equal (
+        ag_archive_step (self->journal, core_run (self, run), 1, &retained, &self->err), 1);
+    core_commit (self);
+    assert_int_equal (released, 0);
+    archive (self, run);
+    assert_int_equal (released, 1);
+    self->store->ops = whole;
 }
 
 //  Points across the ends of chunks and versions, read before and after.
@@ -268,6 +299,7 @@ main (void)
         core_test (archiving_again_loses_nothing_and_mints_nothing_again),
         core_test (a_fork_of_a_compacted_run_is_sound_before_and_after_its_own_snapshot),
         core_test (every_event_reads_the_same_from_the_log_and_from_the_archive),
+        core_test (the_room_of_archived_events_is_asked_back_once_when_all_have_moved),
         core_test (every_past_point_reads_the_same_over_an_archive),
         core_test (a_flipped_byte_in_a_chunk_is_found_and_its_events_are_named),
         core_test (what_is_rolled_back_was_never_archived),

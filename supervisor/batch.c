@@ -21,6 +21,7 @@ struct ag_batch {
     struct ag_omap tables[AG_TABLES];
     struct ag_entry *last[AG_TABLES]; //  where the last put went: the next key mostly follows
     struct step *steps;
+    bool release[AG_TABLES];
     size_t count, room; //  of steps
     size_t entries;
     struct ag_write *writes; //  kept between turns
@@ -54,6 +55,7 @@ clear (ag_batch_t *self)
     for (int table = 0; table < AG_TABLES; table++) {
         self->tables[table] = (struct ag_omap){0};
         self->last[table] = NULL;
+        self->release[table] = false;
     }
     self->count = self->entries = 0;
     self->changes++;
@@ -252,11 +254,20 @@ gather (ag_batch_t *self)
     return n;
 }
 
+void
+ag_batch_release (ag_batch_t *self, enum ag_table table)
+{
+    self->release[table] = true;
+}
+
 int
 ag_batch_write (ag_batch_t *self, struct ag_err *err)
 {
     size_t count = gather (self);
     int rc = ag_store_write (self->store, self->writes, count, err);
+    for (enum ag_table table = 0; table < AG_TABLES && !rc; table++)
+        if (self->release[table])
+            ag_store_release (self->store, table);
     clear (self);
     return rc;
 }

@@ -36,6 +36,9 @@ void ag_batch_rollback (ag_batch_t *self, size_t mark);
 size_t ag_batch_bytes (const ag_batch_t *self);
 size_t ag_batch_count (const ag_batch_t *self);
 
+//  After the write: ag_store_release of a table, once.
+void ag_batch_release (ag_batch_t *self, enum ag_table table);
+
 //  Write all of it with one sync and be empty again. On failure the batch is emptied too and the error
 //  is ag_store_write's: the caller forgets every head it holds.
 int ag_batch_write (ag_batch_t *self, struct ag_err *err);

@@ -29,7 +29,10 @@ ag_archive_step (ag_journal_t *journal, struct ag_run *run, int chunks,
     ag_retained_put (batch, run->number, retained);
     if (run->archived < retained->archived)
         run->archived = retained->archived;
-    return retained->archived < retained->covered;
+    if (retained->archived < retained->covered)
+        return 1;
+    ag_batch_release (batch, AG_EVENT);
+    return 0;
 }
 
 /*  Discard  */

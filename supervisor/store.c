@@ -116,6 +116,14 @@ ag_store_reopen (ag_store_t *self, struct ag_err *err)
     return self->ops->reopen (self, err);
 }
 
+void
+ag_store_release (ag_store_t *self, enum ag_table table)
+{
+    struct ag_err full;
+    if (!ag_store_room (self, 0, &full))
+        self->ops->release (self, table);
+}
+
 const char *
 ag_store_identity (const ag_store_t *self)
 {

@@ -67,6 +67,10 @@ int ag_store_write (ag_store_t *self, const struct ag_write *writes, size_t coun
                     struct ag_err *err);
 int ag_store_reopen (ag_store_t *self, struct ag_err *err);
 
+//  What was deleted from a table gives back its room on the disk soon, not when the table next has to be tidied
+//  up. Nothing waits for that; on a disk without room, and while the store is behind, nothing is done.
+void ag_store_release (ag_store_t *self, enum ag_table table);
+
 //  Random identity made with the store (16 bytes in hex), and the epoch, which rises at every open; on a disk
 //  without room a store opens too, and its epoch reaches the disk with the first write.
 const char *ag_store_identity (const ag_store_t *self);

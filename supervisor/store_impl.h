@@ -21,6 +21,7 @@ struct ag_store_ops {
     int (*reopen) (ag_store_t *self, struct ag_err *err);
     //  Free bytes on the disk of the store.
     int (*room) (ag_store_t *self, uint64_t *bytes, struct ag_err *err);
+    void (*release) (ag_store_t *self, enum ag_table table);
 };
 
 //  Implementations put these first in their own structures.

@@ -128,8 +128,15 @@ room (ag_store_t *store, uint64_t *bytes, struct ag_err *err)
     return 0;
 }
 
-static const struct ag_store_ops ops = {destroy,      get,       scan,   scan_next,
-                                        scan_destroy, write_all, reopen, room};
+static void
+release (ag_store_t *self, enum ag_table table)
+{
+    (void)self;
+    (void)table;
+}
+
+static const struct ag_store_ops ops = {destroy,   get,    scan, scan_next, scan_destroy,
+                                        write_all, reopen, room, release};
 
 ag_store_t *
 ag_store_memory_new (void)

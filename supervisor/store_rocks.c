@@ -3,21 +3,19 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/store_impl.h"
 #include "supervisor/store_closed.h"
+#include "supervisor/store_files.h"
 #include "supervisor/store_log.h"
 
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 enum {
     MIB = 1 << 20,
@@ -31,6 +29,9 @@ enum {
     OPEN_FILES = 256,
     BLOOM_BITS = 10,
     BLOCK_BYTES = 4 << 10,
+    STRETCH = 256,                //  keys, half of them deletions
+    MOST_UNFLUSHED = 1,           //  of the four buffers of a table,
+    MOST_NEW_FILES = 12,          //  of the twenty at which RocksDB slows down
     EVENT_BLOCK_BYTES = 16 << 10, //  events are read in order, most of what is in a block each time
 };
 
@@ -288,75 +289,14 @@ begin (struct rocks *self, struct ag_err *err)
     return rc;
 }
 
-typedef int check_log_fn (const char *path, struct ag_err *err);
-
-static int
-check_log (const struct rocks *self, const char *name, check_log_fn *check, struct ag_err *err)
-{
-    char *path = ag_xprintf ("%s/%s", self->dir, name);
-    int rc = check (path, err);
-    free (path);
-    return rc;
-}
-
-static bool
-ends_in (const char *name, const char *ending)
-{
-    size_t n = strlen (name), m = strlen (ending);
-    return n >= m && !strcmp (name + n - m, ending);
-}
-
-//  What RocksDB would take without a word: logs that only seem to end early, and a directory whose file
-//  CURRENT is gone, which looks like a new database, whatever else lies there.
-static int
-check_files (struct rocks *self, check_log_fn *check, struct ag_err *err)
-{
-    DIR *dir = opendir (self->dir);
-    if (!dir)
-        return ag_fail (err, AG_E_SYSTEM, "opendir %s: %s", self->dir, strerror (errno));
-    int rc = 0;
-    bool current = false, data = false;
-    const struct dirent *file;
-    while (!rc && (file = readdir (dir))) {
-        bool log = ends_in (file->d_name, ".log");
-        if (log || ag_str_starts (ag_str (file->d_name), "MANIFEST-"))
-            rc = check_log (self, file->d_name, check, err);
-        current = current || !strcmp (file->d_name, "CURRENT");
-        data = data || log || ends_in (file->d_name, ".sst");
-    }
-    closedir (dir);
-    if (!rc && data && !current)
-        return ag_fail (err, AG_E_CORRUPT, "%s holds data, but its file CURRENT is gone",
-                        self->dir);
-    return rc;
-}
-
-//  A new directory is there for good only when its parent is synced.
-static int
-make_dir (const struct rocks *self, struct ag_err *err)
-{
-    if (mkdir (self->dir, 0700))
-        return errno == EEXIST
-                   ? 0
-                   : ag_fail (err, AG_E_SYSTEM, "mkdir %s: %s", self->dir, strerror (errno));
-    char *copy = ag_xstrdup (self->dir);
-    int fd = open (dirname (copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 ? -1 : fsync (fd);
-    if (rc)
-        ag_fail (err, AG_E_SYSTEM, "sync the parent of %s: %s", self->dir, strerror (errno));
-    if (fd >= 0)
-        close (fd);
-    free (copy);
-    return rc;
-}
-
 //  After a crash a torn last record is dropped, and a hole before the end refused; a store that was closed has no
 //  torn record either.
 static int
 check_before (struct rocks *self, struct ag_err *err)
 {
-    int closed =
-        check_files (self, ag_store_log_check, err) ? -1 : ag_store_closed_check (self->dir, err);
+    int closed = ag_store_files_check (self->dir, ag_store_log_check, err)
+                     ? -1
+                     : ag_store_closed_check (self->dir, err);
     for (int table = 0; table < AG_TABLES; table++)
         rocksdb_options_set_wal_recovery_mode (
             self->options[table], closed ? rocksdb_absolute_consistency_recovery
@@ -368,15 +308,15 @@ static int
 open_db (struct rocks *self, struct ag_err *err)
 {
     char *text = NULL;
-    if (make_dir (self, err) || (!self->past && check_before (self, err)))
+    if (ag_store_files_make (self->dir, err) || (!self->past && check_before (self, err)))
         return -1;
     self->db = rocksdb_open_column_families (self->options[0], self->dir, AG_TABLES, family,
                                              (const rocksdb_options_t *const *)self->options,
                                              self->table, &text);
     if (text) {
         self->db = NULL;
-        if (fail (err, text) && err->code == AG_E_CORRUPT)
-            check_files (self, ag_store_log_check_records, err); //  which names the file
+        if (fail (err, text) && err->code == AG_E_CORRUPT) //  of which file, RocksDB does not say
+            ag_store_files_check (self->dir, ag_store_log_check_records, err);
         return ag_wrap (err, "open the store in %s", self->dir);
     }
     if (begin (self, err)) {
@@ -405,6 +345,33 @@ room (ag_store_t *store, uint64_t *bytes, struct ag_err *err)
     return 0;
 }
 
+static unsigned long
+property (const struct rocks *self, enum ag_table table, const char *name)
+{
+    char *text = rocksdb_property_value_cf (self->db, self->table[table], name);
+    unsigned long number = text ? strtoul (text, NULL, 10) : 0;
+    rocksdb_free (text);
+    return number;
+}
+
+//  What was deleted goes to a table file, which RocksDB then compacts by itself; see `watch_deletions`. It would make us
+//  wait where a flush more could slow down the writes, so it is not asked for then. What fails here fails the next
+//  write too.
+static void
+release (ag_store_t *store, enum ag_table table)
+{
+    struct rocks *self = (struct rocks *)store;
+    char *text = NULL;
+    if (!self->db || property (self, table, "rocksdb.num-immutable-mem-table") > MOST_UNFLUSHED ||
+        property (self, table, "rocksdb.num-files-at-level0") > MOST_NEW_FILES)
+        return;
+    rocksdb_flushoptions_t *soon = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait (soon, 0);
+    rocksdb_flush_cf (self->db, soon, self->table[table], &text);
+    rocksdb_flushoptions_destroy (soon);
+    rocksdb_free (text);
+}
+
 static void
 destroy (ag_store_t *store)
 {
@@ -422,8 +389,8 @@ destroy (ag_store_t *store)
     free (self);
 }
 
-static const struct ag_store_ops ops = {destroy,      get,       scan,   scan_next,
-                                        scan_destroy, write_all, reopen, room};
+static const struct ag_store_ops ops = {destroy,   get,    scan, scan_next, scan_destroy,
+                                        write_all, reopen, room, release};
 
 //  One shard: the whole filter of a file must fit, and nobody else competes for it.
 static rocksdb_cache_t *
@@ -493,6 +460,16 @@ with_hints (rocksdb_options_t *options)
     return hinted;
 }
 
+//  Events are deleted when they were archived, in long stretches: a file with so much of them is compacted into the
+//  next level, and so on to the last, where nothing is left of them.
+static rocksdb_options_t *
+watch_deletions (rocksdb_options_t *options, enum ag_table table)
+{
+    if (table == AG_EVENT)
+        rocksdb_options_add_compact_on_deletion_collector_factory (options, STRETCH, STRETCH / 2);
+    return options;
+}
+
 static struct rocks *
 make_store (const char *dir)
 {
@@ -501,7 +478,8 @@ make_store (const char *dir)
     self->dir = ag_xstrdup (dir);
     self->cache = make_cache();
     for (enum ag_table table = 0; table < AG_TABLES; table++)
-        self->options[table] = with_hints (make_options (self->cache, table));
+        self->options[table] =
+            watch_deletions (with_hints (make_options (self->cache, table)), table);
     self->read = rocksdb_readoptions_create();
     self->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync (self->write, 1);
@@ -548,12 +526,12 @@ plant_seeds (const char *dir, struct ag_err *err)
 {
     char *place = ag_xprintf ("%s/seeds", dir);
     struct rocks *seeds = make_store (place);
-    int rc = make_dir (seeds, err) || make_seeds (seeds, err) ? -1 : 0;
+    int rc = ag_store_files_make (place, err) || make_seeds (seeds, err) ? -1 : 0;
     DIR *files = rc ? NULL : opendir (place);
     for (const struct dirent *file; files && (file = readdir (files));) {
         char *from = ag_xprintf ("%s/%s", place, file->d_name);
         char *to = ag_xprintf ("%s/9%s", dir, file->d_name); //  a number that nothing there has
-        if (!rc && ends_in (from, ".sst") && rename (from, to))
+        if (!rc && !fnmatch ("*.sst", file->d_name, 0) && rename (from, to))
             rc = ag_fail (err, AG_E_SYSTEM, "rename %s to %s: %s", from, to, strerror (errno));
         free (from);
         free (to);

@@ -1,5 +1,6 @@
 //  One suite of what every store must do, run over each; and what only a store on disk can do.
 //  SPDX-License-Identifier: Apache-2.0
+#include "common/hash.h"
 #include "supervisor/store_impl.h"
 
 #include <setjmp.h>
@@ -309,6 +310,65 @@ a_closed_store_opens_as_it_was (void **state)
     free (identity);
 }
 
+static uint64_t bytes_seen;
+
+static int
+add_bytes (const char *path, const struct stat *info, int kind, struct FTW *ftw)
+{
+    (void)path;
+    (void)ftw;
+    bytes_seen += kind == FTW_F ? (uint64_t)info->st_size : 0;
+    return 0;
+}
+
+static uint64_t
+bytes_on_disk (struct bench *self)
+{
+    bytes_seen = 0;
+    nftw (self->dir, add_bytes, 16, FTW_PHYS);
+    return bytes_seen;
+}
+
+//  Values that nothing packs, or deletions of them; an opening puts them into table files.
+enum { PARTS = 5, PART = 1000, VALUE_BYTES = 1000 };
+
+static void
+write_part (struct bench *self, int part, bool erase)
+{
+    static struct ag_write writes[PART];
+    static char keys[PART][16], values[PART][VALUE_BYTES];
+    ag_random (values, sizeof values);
+    for (int i = 0; i < PART; i++) {
+        int n = snprintf (keys[i], sizeof keys[i], "m%06d", part * PART + i);
+        struct ag_str value = {erase ? NULL : values[i], erase ? 0 : VALUE_BYTES};
+        writes[i] = (struct ag_write){AG_EVENT, {keys[i], (size_t)n}, value};
+    }
+    assert_int_equal (ag_store_write (self->store, writes, PART, &self->err), 0);
+}
+
+static void
+what_was_deleted_leaves_the_disk_soon_after_it_is_released (void **state)
+{
+    struct bench *self = *state;
+    put (self, AG_EVENT, "a", "before");
+    put (self, AG_EVENT, "z", "behind");
+    for (int part = 0; part < PARTS; part++) {
+        write_part (self, part, false);
+        ag_store_destroy (&self->store);
+        self->store = ag_store_rocks_new (self->dir, &self->err);
+        assert_non_null (self->store);
+    }
+    uint64_t all = PARTS * PART * VALUE_BYTES;
+    assert_true (bytes_on_disk (self) > all);
+    for (int part = 0; part < PARTS; part++)
+        write_part (self, part, true);
+    ag_store_release (self->store, AG_EVENT);
+    for (int tenths = 0; tenths < 80 && bytes_on_disk (self) > all / 5; tenths++)
+        usleep (100000);
+    assert_in_range (bytes_on_disk (self), 0, all / 5);
+    assert_scans (self, AG_EVENT, AG_LIT (""), AG_LIT (""), "a=before z=behind ");
+}
+
 static void
 a_store_is_refused_to_whom_comes_second (void **state)
 {
@@ -424,6 +484,7 @@ main (int argc, char **argv)
     const struct CMUnitTest rocks[] = {
         SUITE (open_rocks),
         EACH (open_rocks, a_closed_store_opens_as_it_was),
+        EACH (open_rocks, what_was_deleted_leaves_the_disk_soon_after_it_is_released),
         EACH (open_rocks, a_store_is_refused_to_whom_comes_second),
         EACH (open_rocks, a_second_process_is_refused_until_the_first_has_closed),
         EACH (open_rocks, a_place_that_cannot_be_made_is_an_error_with_its_name),
