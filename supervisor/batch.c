@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+enum { KEPT_STEPS = 1 << 14 }; //  from turn to turn
+
 //  What one put did, so that it can be undone: newest undone first.
 struct step {
     struct ag_entry *entry;
@@ -48,6 +50,19 @@ ag_batch_new (ag_store_t *store)
     return self;
 }
 
+//  A turn of very many leaves no more memory behind than usual ones need.
+static void
+shrink (ag_batch_t *self)
+{
+    if (self->room <= KEPT_STEPS)
+        return;
+    free (self->steps);
+    free (self->writes);
+    self->steps = NULL;
+    self->writes = NULL;
+    self->room = self->writes_room = 0;
+}
+
 static void
 clear (ag_batch_t *self)
 {
@@ -59,6 +74,7 @@ clear (ag_batch_t *self)
     }
     self->count = self->entries = 0;
     self->changes++;
+    shrink (self);
 }
 
 void

@@ -6,7 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { COUNTER_BYTES = 16 }; //  next run, stream
+enum {
+    COUNTER_BYTES = 16,   //  next run, stream
+    KEPT_BYTES = 4 << 20, //  of events, from turn to turn
+};
 
 static int
 compare (const struct ag_open *a, const struct ag_open *b)
@@ -205,6 +208,12 @@ ag_journal_begin_turn (ag_journal_t *self)
     self->committed = false;
     self->event_count = 0;
     ag_buf_clear (&self->bytes);
+    if (self->bytes.room <= KEPT_BYTES)
+        return;
+    ag_buf_fini (&self->bytes); //  a turn of very many leaves no more behind than usual ones need
+    free (self->events);
+    self->events = NULL;
+    self->event_room = 0;
 }
 
 struct ag_mark
