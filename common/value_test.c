@@ -213,6 +213,22 @@ a_float32_is_widened_exactly (void **state)
     assert_true (head.f == (double)0.1f && head.f != 0.1);
 }
 
+//  As another program may write it.
+static void
+a_number_from_zero_on_is_unsigned_in_a_signed_form_too (void **state)
+{
+    (void)state;
+    const char *const forms_of_5[] = {"d005", "d10005", "d200000005", "d30000000000000005"};
+    for (size_t i = 0; i < 4; i++) {
+        struct ag_str bytes = hex (forms_of_5[i]);
+        struct ag_cursor in = ag_cursor (bytes);
+        struct ag_head head;
+        assert_int_equal (ag_next (&in, &head), 0);
+        assert_true (head.kind == AG_UINT && head.u == 5 && in.p == in.end);
+        drop (bytes);
+    }
+}
+
 static void
 a_whole_value_is_taken_with_all_it_holds (void **state)
 {
@@ -287,6 +303,7 @@ main (void)
         cmocka_unit_test (each_size_has_its_form),
         cmocka_unit_test (a_claim_beyond_the_bytes_that_remain_is_refused_and_moves_nothing),
         cmocka_unit_test (a_float32_is_widened_exactly),
+        cmocka_unit_test (a_number_from_zero_on_is_unsigned_in_a_signed_form_too),
         cmocka_unit_test (a_whole_value_is_taken_with_all_it_holds),
         cmocka_unit_test (no_beginning_of_a_value_is_taken_for_the_whole),
         cmocka_unit_test (what_is_read_whole_may_wrap_a_value_in_eight_levels_but_no_more),
