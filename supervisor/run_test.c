@@ -32,7 +32,7 @@ static void
 each_of_many_labels_names_its_run_again_and_again (void **state)
 {
     struct core *self = *state;
-    char label[16];
+    char label[24];
     for (int i = 1; i <= 200; i++) {
         snprintf (label, sizeof label, "agent-%d", i);
         core_root (self, label);
