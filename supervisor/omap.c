@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/omap.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int
@@ -37,17 +38,19 @@ ag_omap_insert (struct ag_omap *self, struct ag_entry *entry)
     return RB_INSERT (ag_omap, self, entry);
 }
 
-//  Between near and the entry that follows it, at the free end of one of the two.
+//  Between near and the entry that follows it: one of the two has no child on that side.
 static void
 link_behind (struct ag_omap *self, struct ag_entry *near, struct ag_entry *next,
              struct ag_entry *entry)
 {
-    bool ends = !RB_RIGHT (near, link);
-    RB_SET (entry, ends ? near : next, link);
-    if (ends)
+    if (!RB_RIGHT (near, link)) {
+        RB_SET (entry, near, link);
         RB_RIGHT (near, link) = entry;
-    else
+    } else {
+        assert (next && !RB_LEFT (next, link));
+        RB_SET (entry, next, link);
         RB_LEFT (next, link) = entry;
+    }
     ag_omap_RB_INSERT_COLOR (self, entry);
 }
 
