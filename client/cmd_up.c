@@ -58,7 +58,7 @@ open_log (const char *dir, char path[PATH_MAX], struct ag_err *err)
     return fd >= 0 ? fd : ag_fail (err, AG_E_SYSTEM, "open %s: %s", path, strerror (errno));
 }
 
-//  In a session of its own, with nothing of ours but the log.
+//  In a session of its own, with nothing of ours but the log, nor of whoever called us: a shell's lock, say.
 static int
 spawn_nursery (char *const *argv, int log, pid_t *pid, struct ag_err *err)
 {
@@ -68,6 +68,7 @@ spawn_nursery (char *const *argv, int log, pid_t *pid, struct ag_err *err)
     posix_spawn_file_actions_addopen (&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen (&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2 (&files, log, STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np (&files, STDERR_FILENO + 1);
     posix_spawnattr_init (&attr);
     posix_spawnattr_setflags (&attr, POSIX_SPAWN_SETSID);
     int no = posix_spawnp (pid, argv[0], &files, &attr, argv, environ);

@@ -55,23 +55,26 @@ a_house_that_stands_is_not_started_again (void **state)
     fake_end (&fake);
 }
 
-//  An agsupd that ends at once, in front of PATH: its last words and its exit status become the error.
+//  An agsupd that ends at once, in front of PATH: its last words and its exit status become the error. It would
+//  say something else if it had been given a descriptor that whoever called us holds open.
 static void
 a_fleet_that_does_not_get_up_says_why (void **state)
 {
     (void)state;
     char dir[] = "/tmp/agsup-up-XXXXXX";
     assert_non_null (mkdtemp (dir));
-    char *make = ag_xprintf (
-        "cd %s && touch agsup.toml && printf '#!/bin/sh\\necho no key $2 $4 >&2; exit 78' "
-        "> agsupd && chmod +x agsupd",
-        dir);
+    char *make = ag_xprintf ("cd %s && touch agsup.toml && printf '#!/bin/sh\\n[ -e /proc/$$/fd/77 "
+                             "] && exit 1\\necho no key $2 $4 >&2; exit 78' "
+                             "> agsupd && chmod +x agsupd",
+                             dir);
     assert_int_equal (system (make), 0);
     char *path = ag_xstrdup (getenv ("PATH")), *mine = ag_xprintf ("%s:%s", dir, path);
     char *home = ag_xprintf ("%s/home", dir),
          *line = ag_xprintf ("-c %s/agsup.toml up --detach", dir);
     setenv ("PATH", mine, 1);
+    assert_int_equal (dup2 (STDERR_FILENO, 77), 77);
     struct outcome outcome = run (home, line);
+    close (77);
     setenv ("PATH", path, 1);
     char *said = ag_xprintf ("no key %s %s/agsup.toml", home, dir);
     assert_int_equal (outcome.status, -1);

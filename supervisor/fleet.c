@@ -214,7 +214,7 @@ static bool
 is_done_with (struct ag_house *house, const struct ag_unit *unit)
 {
     return unit->run && !unit->replay &&
-            (ag_run_is_gone (house->journal, unit->run) || (unit->dismissed && !unit->child));
+           (ag_run_is_gone (house->journal, unit->run) || (unit->dismissed && !unit->child));
 }
 
 void

@@ -56,8 +56,7 @@ struct ag_run {
     uint64_t archived;          //  own events up to here may lie in the archive
     const struct ag_run *above; //  the parent, NULL for a root
     struct ag_run_head head;
-    uint64_t
-        index; //  number under which its state stands (its own, but while `verify` rebuilds it)
+    uint64_t index; //  where its state stands: its number, but while `verify` rebuilds it
 };
 
 //  What a new run is made of; `{0}` is a plain one without label.
@@ -86,13 +85,11 @@ int ag_run_show (ag_journal_t *journal, struct ag_run *run, struct ag_str label,
 void ag_run_discard (ag_journal_t *journal, struct ag_run *run);
 //  Numbers of runs that are made later are above this one.
 void ag_run_skip (ag_journal_t *journal, uint64_t number);
-
 //  True when the run of this number was taken back, and nothing stands in its place yet.
 bool ag_run_is_gone (ag_journal_t *journal, uint64_t number);
 
 //  The run that text names: a label (an agent's root run carries its name), else a run id. Ids are counted:
-//  whatever an id begins with is the id of another run, so there is no prefix to look for.
-//  AG_E_NOT_FOUND.
+//  whatever an id begins with is the id of another run, no prefix to look for. AG_E_NOT_FOUND.
 int ag_run_find (ag_journal_t *journal, struct ag_str text, struct ag_run **run,
                  struct ag_err *err);
 //  RUN, RUN@tip, RUN@42, RUN@evt_042, RUN@start (before its own first invocation); the tip of an empty run is 0.
