@@ -108,6 +108,22 @@ ag_run_touch (ag_journal_t *self, struct ag_run *run)
 
 /*  The journal  */
 
+//  The counters are not written with each turn; the stream itself says how far it goes.
+static int
+read_stream (ag_journal_t *self, struct ag_err *err)
+{
+    struct ag_key from, to;
+    struct ag_str key, value;
+    int rc;
+    ag_key_stream (&from, self->stream + 1);
+    ag_key_stream (&to, UINT64_MAX);
+    ag_scan_t *scan = ag_store_scan (self->store, AG_META, ag_key_str (&from), ag_key_str (&to));
+    while ((rc = ag_scan_next (scan, &key, &value, err)) > 0)
+        self->stream = ag_key_last_number (key);
+    ag_scan_destroy (&scan);
+    return rc;
+}
+
 int
 ag_journal_read_counters (ag_journal_t *self, struct ag_err *err)
 {
@@ -115,12 +131,14 @@ ag_journal_read_counters (ag_journal_t *self, struct ag_err *err)
     struct ag_buf value = {0};
     ag_key_journal (&key);
     int rc = ag_store_get (self->store, AG_META, ag_key_str (&key), &value, err);
-    self->next_run = rc > 0 ? ag_be64 (value.p) : 1;
-    self->stream = rc > 0 ? ag_be64 (value.p + 8) : 0;
-    self->stream_begin = self->stream;
     if (rc > 0 && value.n != COUNTER_BYTES)
         rc = ag_fail (err, AG_E_CORRUPT, "the store's counters take %zu bytes", value.n);
+    self->next_run = self->kept_run = rc > 0 ? ag_be64 (value.p) : 1;
+    self->stream = self->kept_stream = rc > 0 ? ag_be64 (value.p + 8) : 0;
     ag_buf_fini (&value);
+    if (rc >= 0)
+        rc = read_stream (self, err);
+    self->stream_begin = self->stream;
     return rc < 0 ? -1 : 0;
 }
 

@@ -12,7 +12,8 @@
 
 enum {
     AG_CHECKPOINT = 256, //  events of a run from one checkpoint to the next
-    AG_NAMED = 64        //  labels that are remembered
+    AG_COUNTED = 1024, //  events of the stream from one record of the counters to the next, at most
+    AG_NAMED = 64      //  labels that are remembered
 };
 
 //  An open run. Its place in the journal stays the same while it is open.
@@ -60,9 +61,10 @@ struct ag_journal {
     bool committed; //  the events are those of the last commit
 
     uint64_t stream, next_run;
-    uint64_t stream_begin; //  stream before this turn
-    bool lost;             //  after a failed commit, until the store is read again
-    bool dead;             //  the store has to be reopened for that
+    uint64_t stream_begin;          //  stream before this turn
+    uint64_t kept_run, kept_stream; //  next_run and stream as they stand in the store's counters
+    bool lost;                      //  after a failed commit, until the store is read again
+    bool dead;                      //  the store has to be reopened for that
 
     ag_clock_fn clock;
     void *clock_arg;

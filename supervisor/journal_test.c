@@ -69,6 +69,26 @@ events_are_numbered_in_their_run_and_in_the_store (void **state)
 }
 
 //  More stretches than one key of the stream holds.
+//  Its number is not written with each turn: what was written after it counts, wherever the store is left.
+static void
+the_stream_goes_on_where_it_was_whenever_the_store_is_opened (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "");
+    static const uint64_t turns[] = {1, 1, 2, 1000, 19, 1, 1, 1024, 1, 3000, 1};
+    uint64_t stream = 0;
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        for (uint64_t n = 0; n < turns[i]; n++)
+            core_append (self, run, "x", "{}");
+        stream += turns[i];
+        core_again (self);
+        assert_int_equal (ag_journal_stream (self->journal), stream);
+    }
+    assert_int_equal (core_root (self, ""), run + 1);
+    core_again (self);
+    assert_int_equal (core_root (self, ""), run + 2);
+}
+
 static void
 the_stream_of_long_mixed_turns_reads_back_from_any_number (void **state)
 {
@@ -400,6 +420,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         core_test (events_are_numbered_in_their_run_and_in_the_store),
+        core_test (the_stream_goes_on_where_it_was_whenever_the_store_is_opened),
         core_test (the_stream_of_long_mixed_turns_reads_back_from_any_number),
         core_test (an_event_reads_back_as_it_was_written),
         core_test (a_request_that_fails_takes_back_its_own_part_and_nothing_else),

@@ -243,9 +243,14 @@ put_stream (ag_journal_t *self)
     ag_buf_fini (&value);
 }
 
+//  Not with each turn: a key less is a good part of a small one.
 static void
 put_counters (ag_journal_t *self)
 {
+    if (self->next_run == self->kept_run && self->stream - self->kept_stream < AG_COUNTED)
+        return;
+    self->kept_run = self->next_run;
+    self->kept_stream = self->stream;
     struct ag_key key;
     struct ag_buf value = {0};
     ag_key_journal (&key);

@@ -24,7 +24,7 @@ enum ag_table {
 };
 
 //  The form of keys and values, of every floor; raised by whatever changes one that is already written.
-enum { AG_STORE_FORMAT = 2 };
+enum { AG_STORE_FORMAT = 3 };
 
 typedef struct ag_store ag_store_t;
 typedef struct ag_scan ag_scan_t;

@@ -440,7 +440,7 @@ a_store_in_a_newer_format_is_refused_by_both_numbers (void **state)
 {
     struct bench *self = *state;
     leave_format (self, (struct ag_str){"\0\0\0\0\0\0\0\x4d", 8});
-    assert_non_null (strstr (self->err.text, "format 77, this program reads format 2"));
+    assert_non_null (strstr (self->err.text, "format 77, this program reads format 3"));
 }
 
 static void
@@ -448,7 +448,7 @@ a_store_from_before_formats_had_numbers_is_refused_as_format_1 (void **state)
 {
     struct bench *self = *state;
     leave_format (self, (struct ag_str){0});
-    assert_non_null (strstr (self->err.text, "format 1, this program reads format 2"));
+    assert_non_null (strstr (self->err.text, "format 1, this program reads format 3"));
 }
 
 #define SUITE(open)                                                                                \
