@@ -1,4 +1,4 @@
-//  Before there is a fleet: init, check.
+//  Before there is a fleet: init, check, pack check, pack hash.
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 #include "common/answer.h"
@@ -142,14 +142,15 @@ show_fine (const struct ag_client *self, struct ag_str conf)
     ag_buf_fini (&out);
 }
 
-//  The error as ever, and beside it every line that is wrong.
+//  The error as ever, and beside it every line that is wrong with what was checked.
 static void
-show_problems (struct ag_client *self, struct ag_str problems, struct ag_err *err)
+show_problems (struct ag_client *self, const char *checked, struct ag_str problems,
+               struct ag_err *err)
 {
     struct ag_buf answer = {0}, out = {0};
     if (!self->look.json && problems.n) {
         ag_look_lines (stderr, problems);
-        ag_fail (err, err->code, "%s is not valid, as said above", self->place.config);
+        ag_fail (err, err->code, "%s is not valid, as said above", checked);
     }
     if (!self->look.json)
         return;
@@ -222,8 +223,47 @@ ag_cmd_check (struct ag_client *self, const struct ag_args_check *args, struct a
     if (!rc)
         show_fine (self, ag_buf_str (&conf));
     else
-        show_problems (self, ag_buf_str (&problems), err);
+        show_problems (self, self->place.config, ag_buf_str (&problems), err);
     ag_buf_fini (&conf);
     ag_buf_fini (&problems);
     return self->status ? 0 : rc;
+}
+
+int
+ag_cmd_pack_check (struct ag_client *self, const struct ag_args_pack_check *args,
+                   struct ag_err *err)
+{
+    struct ag_buf problems = {0}, out = {0};
+    size_t count = 0;
+    int rc = ag_pack_check (args->dir, &problems, &count, err);
+    if (!rc && count)
+        rc = ag_fail (err, AG_E_PACK, "%zu problems in %s", count, args->dir);
+    if (rc)
+        show_problems (self, args->dir, ag_buf_str (&problems), err);
+    else if (self->look.json) {
+        ag_put_map (&out, 1);
+        ag_put_lit (&out, "ok");
+        ag_put_bool (&out, true);
+        ag_look_json (&self->look, ag_buf_str (&out));
+    } else
+        printf ("%s is valid\n", args->dir);
+    ag_buf_fini (&problems);
+    ag_buf_fini (&out);
+    return self->status ? 0 : rc;
+}
+
+int
+ag_cmd_pack_hash (struct ag_client *self, const struct ag_args_pack_hash *args, struct ag_err *err)
+{
+    struct ag_buf out = {0};
+    if (ag_pack_hash (args->dir, &out, err))
+        return -1;
+    if (self->look.json)
+        ag_look_json (&self->look, ag_buf_str (&out));
+    else
+        printf ("content %.*s\nbundle  %.*s\n",
+                AG_STR_ARG (ag_pick_text (ag_buf_str (&out), "content_hash")),
+                AG_STR_ARG (ag_pick_text (ag_buf_str (&out), "bundle_hash")));
+    ag_buf_fini (&out);
+    return 0;
 }

@@ -10,6 +10,63 @@ is_shown (const struct ag_command *command)
     return command->stage != AG_STAGE_SHARED && command->stage != AG_STAGE_LATER;
 }
 
+//  Of `pack check`: pack.
+static int
+first_word (const struct ag_command *command)
+{
+    return (int)strcspn (command->words, " ");
+}
+
+//  Of `pack check`: check; NULL for a command of one word.
+static const char *
+second_word (const struct ag_command *command)
+{
+    const char *space = strchr (command->words, ' ');
+    return space ? space + 1 : NULL;
+}
+
+static bool
+is_same_group (const struct ag_command *a, const struct ag_command *b)
+{
+    return first_word (a) == first_word (b) && !memcmp (a->words, b->words, (size_t)first_word (a));
+}
+
+//  The next command that is shown, from one on; NULL at the end.
+static const struct ag_command *
+next_shown (int *cmd)
+{
+    while (*cmd < AG_CMDS && !is_shown (ag_command ((enum ag_cmd) * cmd)))
+        ++*cmd;
+    return *cmd < AG_CMDS ? ag_command ((enum ag_cmd) ((*cmd)++)) : NULL;
+}
+
+//  The first command of its first word.
+static bool
+is_first (const struct ag_command *command)
+{
+    const struct ag_command *other;
+    int cmd = 0;
+    while ((other = next_shown (&cmd)) && !is_same_group (other, command))
+        ;
+    return other == command;
+}
+
+static bool
+begins_group (const struct ag_command *command)
+{
+    return second_word (command) && is_first (command);
+}
+
+//  What may follow the first word of a command.
+static void
+put_second_words (FILE *out, const struct ag_command *first)
+{
+    const struct ag_command *command;
+    for (int cmd = 0; (command = next_shown (&cmd));)
+        if (is_same_group (command, first))
+            fprintf (out, " %s", second_word (command));
+}
+
 static void
 put_words_of (FILE *out, const struct ag_command *command)
 {
@@ -47,7 +104,12 @@ bash_values (FILE *out, const struct ag_param *params)
 static void
 bash_arguments (FILE *out, const struct ag_command *command)
 {
-    fprintf (out, "        %s) words='", command->words);
+    if (begins_group (command)) {
+        fprintf (out, "        %.*s) words='", first_word (command), command->words);
+        put_second_words (out, command);
+        fputs ("' ;;\n", out);
+    }
+    fprintf (out, "        '%s') words='", command->words);
     put_words_of (out, command);
     if (command->effect == AG_CHANGES)
         put_words_of (out, ag_command (AG_CMD_change));
@@ -62,33 +124,39 @@ bash_arguments (FILE *out, const struct ag_command *command)
 static void
 bash (FILE *out)
 {
+    const struct ag_command *command;
     fputs ("_agsup() {\n"
            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= "
            "words= i\n"
            "    case $prev in\n",
            out);
     bash_values (out, ag_command (AG_CMD_any)->opts);
-    for (int cmd = 0; cmd < AG_CMDS; cmd++)
-        if (is_shown (ag_command ((enum ag_cmd)cmd)))
-            bash_values (out, ag_command ((enum ag_cmd)cmd)->opts);
+    for (int cmd = 0; (command = next_shown (&cmd));)
+        bash_values (out, command->opts);
     fputs ("    esac\n"
            "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
            "        case ${COMP_WORDS[i]} in\n"
            "            -c|--config|--home|--timeout) i=$((i + 1)) ;;\n"
-           "            -*) ;;\n"
-           "            *) command=${COMP_WORDS[i]}; break ;;\n"
+           "            -*) ;;\n",
+           out);
+    for (int cmd = 0; (command = next_shown (&cmd));)
+        if (begins_group (command))
+            fprintf (
+                out,
+                "            %.*s) command=\"${COMP_WORDS[*]:i:COMP_CWORD-i>1?2:1}\"; break ;;\n",
+                first_word (command), command->words);
+    fputs ("            *) command=${COMP_WORDS[i]}; break ;;\n"
            "        esac\n"
            "    done\n"
            "    case $command in\n"
            "        '') words='",
            out);
-    for (int cmd = 0; cmd < AG_CMDS; cmd++)
-        if (is_shown (ag_command ((enum ag_cmd)cmd)))
-            fprintf (out, " %s", ag_command ((enum ag_cmd)cmd)->words);
+    for (int cmd = 0; (command = next_shown (&cmd));)
+        if (is_first (command))
+            fprintf (out, " %.*s", first_word (command), command->words);
     fputs ("' ;;\n", out);
-    for (int cmd = 0; cmd < AG_CMDS; cmd++)
-        if (is_shown (ag_command ((enum ag_cmd)cmd)))
-            bash_arguments (out, ag_command ((enum ag_cmd)cmd));
+    for (int cmd = 0; (command = next_shown (&cmd));)
+        bash_arguments (out, command);
     fputs ("    esac\n"
            "    COMPREPLY=($(compgen -W \"$words",
            out);
@@ -133,18 +201,34 @@ zsh_options (FILE *out, const struct ag_command *command)
     }
 }
 
+//  What comes after the first word of some commands.
+static void
+zsh_group (FILE *out, const struct ag_command *first)
+{
+    const struct ag_command *command;
+    fprintf (out, "            %.*s) _values command", first_word (first), first->words);
+    for (int cmd = 0; (command = next_shown (&cmd));)
+        if (is_same_group (command, first)) {
+            fprintf (out, " '%s[", second_word (command));
+            put_quoted (out, command->summary);
+            fputs ("]'", out);
+        }
+    fputs (" ;;\n", out);
+}
+
 static void
 zsh (FILE *out)
 {
+    const struct ag_command *command;
     fputs ("#compdef agsup\n"
            "_agsup() {\n"
            "    local -a commands any\n"
            "    commands=(\n",
            out);
-    for (int cmd = 0; cmd < AG_CMDS; cmd++)
-        if (is_shown (ag_command ((enum ag_cmd)cmd))) {
-            fprintf (out, "        '%s:", ag_command ((enum ag_cmd)cmd)->words);
-            put_quoted (out, ag_command ((enum ag_cmd)cmd)->summary);
+    for (int cmd = 0; (command = next_shown (&cmd));)
+        if (is_first (command)) {
+            fprintf (out, "        '%.*s:", first_word (command), command->words);
+            put_quoted (out, command->summary);
             fputs ("'\n", out);
         }
     fputs ("    )\n    any=(", out);
@@ -155,10 +239,12 @@ zsh (FILE *out)
            "        command) _describe command commands ;;\n"
            "        argument) case $words[1] in\n",
            out);
-    for (int cmd = 0; cmd < AG_CMDS; cmd++)
-        if (is_shown (ag_command ((enum ag_cmd)cmd))) {
-            fprintf (out, "            %s) _arguments $any", ag_command ((enum ag_cmd)cmd)->words);
-            zsh_options (out, ag_command ((enum ag_cmd)cmd));
+    for (int cmd = 0; (command = next_shown (&cmd));)
+        if (begins_group (command))
+            zsh_group (out, command);
+        else if (!second_word (command)) {
+            fprintf (out, "            %s) _arguments $any", command->words);
+            zsh_options (out, command);
             fputs (" '*:argument:_files' ;;\n", out);
         }
     fputs ("        esac ;;\n"
@@ -191,18 +277,32 @@ fish_options (FILE *out, const struct ag_command *command, const char *when)
     }
 }
 
+//  A word of a command where it may come.
+static void
+fish_word (FILE *out, const char *when, int n, const char *word, const char *help)
+{
+    fprintf (out, "complete -c agsup -n %s -a %.*s -d '", when, n, word);
+    put_quoted (out, help);
+    fputs ("'\n", out);
+}
+
 static void
 fish (FILE *out)
 {
+    const struct ag_command *command;
     fish_options (out, ag_command (AG_CMD_any), "");
-    for (int cmd = 0; cmd < AG_CMDS; cmd++) {
-        const struct ag_command *command = ag_command ((enum ag_cmd)cmd);
-        if (!is_shown (command))
-            continue;
-        fprintf (out, "complete -c agsup -n __fish_use_subcommand -a %s -d '", command->words);
-        put_quoted (out, command->summary);
-        fputs ("'\n", out);
-        fish_options (out, command, command->words);
+    for (int cmd = 0; (command = next_shown (&cmd));) {
+        const char *second = second_word (command);
+        char after[64];
+        if (is_first (command))
+            fish_word (out, "__fish_use_subcommand", first_word (command), command->words,
+                       command->summary);
+        snprintf (after, sizeof after, "'__fish_seen_subcommand_from %.*s'", first_word (command),
+                  command->words);
+        if (second)
+            fish_word (out, after, (int)strlen (second), second, command->summary);
+        else
+            fish_options (out, command, command->words);
     }
 }
 

@@ -207,6 +207,12 @@ bash_completes_commands_options_and_choices (void **state)
                        "[ \"${COMPREPLY[*]}\" = 'status start' ]; "
                        "COMP_WORDS=(agsup -c f fork x --eff); COMP_CWORD=5; _agsup; "
                        "[ \"${COMPREPLY[*]}\" = --effects ]; "
+                       "COMP_WORDS=(agsup pac); COMP_CWORD=1; _agsup; "
+                       "[ \"${COMPREPLY[*]}\" = pack ]; "
+                       "COMP_WORDS=(agsup --json pack h); COMP_CWORD=3; _agsup; "
+                       "[ \"${COMPREPLY[*]}\" = hash ]; "
+                       "COMP_WORDS=(agsup pack check --js); COMP_CWORD=3; _agsup; "
+                       "[ \"${COMPREPLY[*]}\" = --json ]; "
                        "COMP_WORDS=(agsup fork --effects l); COMP_CWORD=3; _agsup; "
                        "[ \"${COMPREPLY[*]}\" = live ]");
 }

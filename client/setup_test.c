@@ -139,6 +139,38 @@ check_lists_every_problem_beside_the_error (void **state)
     unlink (path);
 }
 
+static void
+a_pack_is_checked_whole_and_hashed_without_a_fleet (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/agsup-init-XXXXXX";
+    assert_non_null (mkdtemp (dir));
+    char *init = ag_xprintf ("init %s/fleet", dir),
+         *check = ag_xprintf ("pack check %s/fleet/packs/hello --json", dir),
+         *hash = ag_xprintf ("pack hash %s/fleet/packs/hello --json", dir);
+    struct outcome outcome = run ("/nowhere", init);
+    outcome_fini (&outcome);
+    outcome = run ("/nowhere", check);
+    assert_int_equal (outcome.status, 2);
+    assert_contains (outcome.out, "\"code\":\"pack\"");
+    assert_contains (outcome.out, "\"manifest.toml:1:2: pack.provenance is missing\"");
+    outcome_fini (&outcome);
+    outcome = run ("/nowhere", hash);
+    assert_int_equal (outcome.status, 0);
+    assert_contains (outcome.out, "{\"content_hash\":\"sha256:");
+    assert_contains (outcome.out, "\"files\":[\"main.lua\",\"manifest.toml\"]}");
+    outcome_fini (&outcome);
+    outcome = run ("/nowhere", "pack hash /no/such/folder");
+    assert_int_equal (outcome.err.code, AG_E_PACK);
+    outcome_fini (&outcome);
+    char *remove = ag_xprintf ("rm -rf %s", dir);
+    assert_int_equal (system (remove), 0);
+    free (remove);
+    free (init);
+    free (check);
+    free (hash);
+}
+
 //  Where the nursery looks: the group of the process, wherever version 2 is mounted.
 static void
 doctor_says_where_control_groups_are_or_why_there_are_none (void **state)
@@ -165,6 +197,7 @@ main (void)
         cmocka_unit_test (a_fleet_that_does_not_get_up_says_why),
         cmocka_unit_test (init_makes_a_fleet_that_check_finds_valid_and_never_writes_over),
         cmocka_unit_test (check_lists_every_problem_beside_the_error),
+        cmocka_unit_test (a_pack_is_checked_whole_and_hashed_without_a_fleet),
         cmocka_unit_test (doctor_says_where_control_groups_are_or_why_there_are_none),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

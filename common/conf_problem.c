@@ -32,36 +32,6 @@ ag_conf_problem_of_file (struct ag_conf *conf, const char *file, const char *for
     note (conf, &(struct ag_conf_problem){file, 0, 0, ag_xstrdup (text)});
 }
 
-//  A key as people would write it: quoted where it is not bare.
-static void
-put_key (struct ag_str key, struct ag_buf *out)
-{
-    struct ag_buf quoted = {0};
-    bool bare = key.n > 0;
-    for (size_t i = 0; i < key.n; i++)
-        bare = bare && key.p[i] > ' ' && key.p[i] < 127 && !strchr (".\"'[]", key.p[i]);
-    if (bare) {
-        ag_buf_add_str (out, key);
-        return;
-    }
-    ag_put_text (&quoted, key);
-    ag_json_write (ag_buf_str (&quoted), AG_JSON_LINE, out);
-    ag_buf_fini (&quoted);
-}
-
-static void
-put_path (const struct ag_toml_path *path, struct ag_buf *out)
-{
-    if (path->up)
-        put_path (path->up, out);
-    if (!path->key.p) {
-        ag_buf_text (out, "[%zu]", path->index);
-        return;
-    }
-    ag_buf_text (out, path->up ? "." : "");
-    put_key (path->key, out);
-}
-
 void
 ag_conf_problem (const struct ag_conf_item *item, const char *format, ...)
 {
@@ -73,8 +43,7 @@ ag_conf_problem (const struct ag_conf_item *item, const char *format, ...)
     while (ag_toml_where (item->doc->toml, path, &problem.line, &problem.column))
         path = path->up;
     struct ag_buf where = {0};
-    if (item->path)
-        put_path (item->path, &where);
+    ag_toml_path_text (item->path, &where);
     char what[MOST_TEXT];
     va_list list;
     va_start (list, format);

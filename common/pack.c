@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/pack.h"
 #include "common/hash.h"
+#include "common/manifest.h"
 #include "common/toml.h"
 
 #include <dirent.h>
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { HASH_TEXT = 7 + 2 * AG_HASH + 1 };
 
 struct file {
     char *path;
@@ -64,6 +67,29 @@ read_file (struct bundle *bundle, int fd, const char *path, struct ag_err *err)
     return file ? 0 : -1;
 }
 
+//  A combining mark (U+0300 to U+036F) or a Hangul jamo (U+1100 to U+11FF): such a name may be written in two ways.
+static bool
+is_composed (struct ag_str path)
+{
+    for (size_t i = 0; i + 1 < path.n; i++) {
+        uint8_t a = (uint8_t)path.p[i], b = (uint8_t)path.p[i + 1];
+        if (a == 0xcc || (a == 0xcd && b < 0xb0) || (a == 0xe1 && b >= 0x84 && b <= 0x87))
+            return false;
+    }
+    return true;
+}
+
+static int
+check_path (struct ag_str path, struct ag_err *err)
+{
+    if (!ag_utf8 (path))
+        return ag_fail (err, AG_E_PACK, "a file name that is not UTF-8");
+    if (!is_composed (path))
+        return ag_fail (err, AG_E_PACK, "%.*s: a name with marks of its own is not in NFC",
+                        AG_STR_ARG (path));
+    return 0;
+}
+
 static int walk (struct bundle *bundle, int dir, const char *prefix, int depth, struct ag_err *err);
 
 //  Opened without following links, so what was looked at is what is read.
@@ -81,9 +107,9 @@ visit (struct bundle *bundle, int dir, const char *name, const char *path, int d
         return ag_fail (err, AG_E_PACK, "%s: %s", path, strerror (errno));
     }
     size_t n = strlen (name);
-    if (S_ISDIR (st.st_mode))
-        return walk (bundle, fd, path, depth + 1, err);
     int rc = 0;
+    if (S_ISDIR (st.st_mode) && strcmp (name, "__pycache__"))
+        return walk (bundle, fd, path, depth + 1, err);
     if (S_ISREG (st.st_mode) && !(n > 4 && !strcmp (name + n - 4, ".pyc")))
         rc = read_file (bundle, fd, path, err);
     close (fd);
@@ -101,12 +127,12 @@ walk (struct bundle *bundle, int dir, const char *prefix, int depth, struct ag_e
     }
     int rc = 0;
     for (struct dirent *entry; !rc && (entry = readdir (stream));) {
-        if (entry->d_name[0] == '.' || !strcmp (entry->d_name, "__pycache__"))
+        if (entry->d_name[0] == '.')
             continue;
         char *path = ag_xprintf ("%s%s%s", prefix, prefix[0] ? "/" : "", entry->d_name);
-        rc = ag_utf8 (ag_str (path))
-                 ? visit (bundle, dirfd (stream), entry->d_name, path, depth, err)
-                 : ag_fail (err, AG_E_PACK, "a file name that is not UTF-8");
+        rc = check_path (ag_str (path), err);
+        if (!rc)
+            rc = visit (bundle, dirfd (stream), entry->d_name, path, depth, err);
         free (path);
     }
     closedir (stream);
@@ -119,15 +145,24 @@ by_path (const void *a, const void *b)
     return strcmp (((const struct file *)a)->path, ((const struct file *)b)->path);
 }
 
-//  Path, 0, length as 8 bytes, bytes; for each file in order of the paths.
 static void
-hash_bundle (const struct bundle *bundle, char text[7 + 2 * AG_HASH + 1])
+put_in_order (struct bundle *bundle)
+{
+    if (bundle->count)
+        qsort (bundle->files, bundle->count, sizeof *bundle->files, by_path);
+}
+
+//  Path, 0, length as 8 bytes, bytes; for each file in order of the paths. The content is all but the manifest.
+static void
+hash_bundle (const struct bundle *bundle, bool content, char text[HASH_TEXT])
 {
     struct ag_sha256 sha;
     uint8_t hash[AG_HASH];
     struct ag_buf head = {0};
     ag_sha256_init (&sha);
     for (size_t i = 0; i < bundle->count; i++) {
+        if (content && !strcmp (bundle->files[i].path, "manifest.toml"))
+            continue;
         ag_buf_clear (&head);
         ag_buf_add (&head, bundle->files[i].path, strlen (bundle->files[i].path) + 1);
         ag_buf_be64 (&head, bundle->files[i].bytes.n);
@@ -140,66 +175,85 @@ hash_bundle (const struct bundle *bundle, char text[7 + 2 * AG_HASH + 1])
     ag_buf_fini (&head);
 }
 
-//  A TOML file of the bundle as a value: 1, 0 when there is none, -1.
-static int
-toml_of (const struct bundle *bundle, const char *path, struct ag_buf *out, struct ag_err *err)
+static const struct file *
+find (const struct bundle *bundle, const char *path)
 {
-    for (size_t i = 0; i < bundle->count; i++) {
-        if (strcmp (bundle->files[i].path, path))
-            continue;
-        ag_toml_t *toml = ag_toml_new (ag_buf_str (&bundle->files[i].bytes), out, err);
-        if (!toml) {
-            err->code = AG_E_PACK;
-            return ag_wrap (err, "%s", path);
-        }
-        ag_toml_destroy (&toml);
-        return 1;
+    for (size_t i = 0; i < bundle->count; i++)
+        if (!strcmp (bundle->files[i].path, path))
+            return &bundle->files[i];
+    return NULL;
+}
+
+//  The defaults of settings.toml, or none.
+static int
+put_settings (const struct bundle *bundle, struct ag_buf *out, struct ag_err *err)
+{
+    const struct file *file = find (bundle, "settings.toml");
+    if (!file) {
+        ag_put_map (out, 0);
+        return 0;
     }
+    ag_toml_t *toml = ag_toml_new (ag_buf_str (&file->bytes), out, err);
+    if (!toml) {
+        err->code = AG_E_PACK;
+        return ag_wrap (err, "settings.toml");
+    }
+    ag_toml_destroy (&toml);
     return 0;
 }
 
+//  The first line, and how many more there are.
+static int
+fail_manifest (const struct ag_buf *problems, size_t count, struct ag_err *err)
+{
+    const char *line = (const char *)problems->p;
+    int n = (int)strcspn (line, "\n");
+    if (count == 1)
+        return ag_fail (err, AG_E_PACK, "%.*s", n, line);
+    return ag_fail (err, AG_E_PACK, "%.*s (and %zu more; `agsup pack check` lists them)", n, line,
+                    count - 1);
+}
+
+//  name, version, description, types
 static int
 put_manifest (const struct bundle *bundle, struct ag_buf *out, struct ag_err *err)
 {
     static const char *const keys[] = {"name", "version", "description"};
-    struct ag_buf manifest = {0};
-    struct ag_str pack = {0}, text;
-    int rc = toml_of (bundle, "manifest.toml", &manifest, err);
-    if (rc == 0)
-        rc = ag_fail (err, AG_E_PACK, "there is no manifest.toml");
-    if (rc > 0 && ag_map_get (ag_buf_str (&manifest), "pack", &pack))
-        rc = ag_fail (err, AG_E_PACK, "manifest.toml has no table [pack]");
-    for (int i = 0; i < 3 && rc > 0; i++) {
-        if (ag_map_text (pack, keys[i], &text) || text.n == 0 || text.n > 256)
-            rc = ag_fail (err, AG_E_PACK, "manifest.toml: pack.%s is a text of 1 to 256 bytes",
-                          keys[i]);
-        else {
-            ag_put_lit (out, keys[i]);
-            ag_put_text (out, text);
-        }
-    }
+    const struct file *file = find (bundle, "manifest.toml");
+    struct ag_buf manifest = {0}, problems = {0};
+    struct ag_str pack = {0}, value;
+    if (!file)
+        return ag_fail (err, AG_E_PACK, "there is no manifest.toml");
+    size_t count = ag_manifest_read (ag_buf_str (&file->bytes), false, &manifest, &problems);
+    if (!count)
+        ag_map_get (ag_buf_str (&manifest), "pack", &pack);
+    for (int i = 0; i < 3 && !count; i++)
+        if (!ag_map_get (pack, keys[i], &value))
+            ag_put_pair_value (out, keys[i], value);
+    if (!count)
+        ag_put_pair_value (out, "types",
+                           ag_map_get (ag_buf_str (&manifest), "types", &value) ? AG_LIT ("\x80")
+                                                                                : value);
+    ag_buf_add (&problems, "", 1);
+    int rc = count ? fail_manifest (&problems, count, err) : 0;
     ag_buf_fini (&manifest);
-    return rc < 0 ? -1 : 0;
+    ag_buf_fini (&problems);
+    return rc;
 }
 
 static int
-put_bundle (struct bundle *bundle, struct ag_buf *out, struct ag_err *err)
+put_bundle (const struct bundle *bundle, struct ag_buf *out, struct ag_err *err)
 {
-    char hash[7 + 2 * AG_HASH + 1];
-    if (bundle->count)
-        qsort (bundle->files, bundle->count, sizeof *bundle->files, by_path);
-    hash_bundle (bundle, hash);
-    ag_put_map (out, 6);
+    char hash[HASH_TEXT];
+    hash_bundle (bundle, false, hash);
+    ag_put_map (out, 7);
     if (put_manifest (bundle, out, err))
         return -1;
     ag_put_lit (out, "bundle_hash");
     ag_put_lit (out, hash);
     ag_put_lit (out, "settings");
-    int rc = toml_of (bundle, "settings.toml", out, err);
-    if (rc < 0)
+    if (put_settings (bundle, out, err))
         return -1;
-    if (rc == 0)
-        ag_put_map (out, 0);
     ag_put_lit (out, "files");
     ag_put_list (out, (uint32_t)bundle->count);
     for (size_t i = 0; i < bundle->count; i++) {
@@ -215,14 +269,105 @@ put_bundle (struct bundle *bundle, struct ag_buf *out, struct ag_err *err)
     return 0;
 }
 
+//  All files of a folder, in order.
+static int
+read_folder (const char *dir, struct bundle *bundle, struct ag_err *err)
+{
+    int fd = open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd < 0 ? ag_fail (err, AG_E_PACK, "cannot be opened: %s", strerror (errno))
+                    : walk (bundle, fd, "", 1, err);
+    put_in_order (bundle);
+    return rc;
+}
+
+int
+ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err)
+{
+    struct bundle bundle = {0};
+    char content[HASH_TEXT], whole[HASH_TEXT];
+    int rc = read_folder (dir, &bundle, err);
+    if (!rc) {
+        hash_bundle (&bundle, true, content);
+        hash_bundle (&bundle, false, whole);
+        ag_put_map (out, 3);
+        ag_put_pair_text (out, "content_hash", ag_str (content));
+        ag_put_pair_text (out, "bundle_hash", ag_str (whole));
+        ag_put_lit (out, "files");
+        ag_put_list (out, (uint32_t)bundle.count);
+        for (size_t i = 0; i < bundle.count; i++)
+            ag_put_lit (out, bundle.files[i].path);
+    }
+    bundle_fini (&bundle);
+    return rc ? ag_wrap (err, "pack %s", dir) : 0;
+}
+
+//  What the manifest says of the files is so.
+static size_t
+check_files (const struct bundle *bundle, struct ag_str manifest, struct ag_buf *problems)
+{
+    struct ag_str integrity, fixtures, said;
+    char content[HASH_TEXT];
+    size_t count = 0;
+    hash_bundle (bundle, true, content);
+    if (!ag_map_path (manifest, AG_LIT ("pack.integrity"), &integrity) &&
+        !ag_map_text (integrity, "content_hash", &said) && !ag_str_is (said, content)) {
+        ag_buf_text (problems,
+                     "manifest.toml: pack.integrity.content_hash is not that of the "
+                     "files, %s\n",
+                     content);
+        count++;
+    }
+    if (!ag_map_get (manifest, "fixtures", &fixtures) &&
+        !ag_map_text (fixtures, "entrypoint", &said)) {
+        char *path = ag_str_dup (said);
+        if (!find (bundle, path)) {
+            ag_buf_text (problems, "manifest.toml: fixtures.entrypoint %s is no file of the pack\n",
+                         path);
+            count++;
+        }
+        free (path);
+    }
+    return count;
+}
+
+static size_t
+check_settings (const struct bundle *bundle, struct ag_buf *problems)
+{
+    struct ag_buf settings = {0};
+    struct ag_err err;
+    int rc = put_settings (bundle, &settings, &err);
+    if (rc)
+        ag_buf_text (problems, "%s\n", err.text);
+    ag_buf_fini (&settings);
+    return rc ? 1 : 0;
+}
+
+int
+ag_pack_check (const char *dir, struct ag_buf *problems, size_t *count, struct ag_err *err)
+{
+    struct bundle bundle = {0};
+    struct ag_buf manifest = {0};
+    int rc = read_folder (dir, &bundle, err);
+    const struct file *file = rc ? NULL : find (&bundle, "manifest.toml");
+    if (!rc && !file)
+        rc = ag_fail (err, AG_E_PACK, "there is no manifest.toml");
+    if (!rc) {
+        *count = ag_manifest_read (ag_buf_str (&file->bytes), true, &manifest, problems);
+        if (!*count)
+            *count = check_files (&bundle, ag_buf_str (&manifest), problems);
+        *count += check_settings (&bundle, problems);
+    }
+    bundle_fini (&bundle);
+    ag_buf_fini (&manifest);
+    return rc ? ag_wrap (err, "pack %s", dir) : 0;
+}
+
 int
 ag_pack_read (const char *dir, struct ag_buf *out, struct ag_err *err)
 {
     struct bundle bundle = {0};
     size_t before = out->n;
-    int fd = open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc = fd < 0 ? ag_fail (err, AG_E_PACK, "cannot be opened: %s", strerror (errno))
-                    : walk (&bundle, fd, "", 1, err);
+    int rc = read_folder (dir, &bundle, err);
     if (!rc)
         rc = put_bundle (&bundle, out, err);
     bundle_fini (&bundle);
@@ -238,7 +383,8 @@ static bool
 is_path (struct ag_str path)
 {
     struct ag_str rest = path;
-    if (!path.n || path.n > 256 || !ag_utf8 (path) || memchr (path.p, 0, path.n))
+    if (!path.n || path.n > 256 || !ag_utf8 (path) || !is_composed (path) ||
+        memchr (path.p, 0, path.n))
         return false;
     while (rest.n) {
         const char *slash = memchr (rest.p, '/', rest.n);
@@ -284,6 +430,7 @@ ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err)
     int rc = 0;
     for (uint32_t i = 0; !rc && !ag_list_nth (files, i, &one); i++)
         rc = add_given (&bundle, one, err);
+    put_in_order (&bundle);
     if (!rc)
         rc = put_bundle (&bundle, out, err);
     bundle_fini (&bundle);

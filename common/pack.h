@@ -10,10 +10,15 @@
 
 enum { AG_PACK_FILES = 256, AG_PACK_BYTES = 4 << 20, AG_PACK_DEPTH = 8 };
 
-//  Append {name, version, description, bundle_hash, settings, files: [{path, bytes}]}: settings are the
-//  defaults of settings.toml; bytes are text, or msgpack bin (so this is not a normal value yet).
+//  Append {name, version, description, types, bundle_hash, settings, files: [{path, bytes}]}: types is the
+//  manifest's table (schema.h), checked; settings are the defaults of settings.toml; bytes are text, or msgpack bin (so this is not a normal value yet).
 //  AG_E_PACK names the file and what is wrong.
 int ag_pack_read (const char *dir, struct ag_buf *out, struct ag_err *err);
+//  Append {content_hash, bundle_hash, files: [path]} of any folder, as `pack hash --json` shows it. AG_E_PACK.
+int ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err);
+//  What is wrong with a pack, by all that a trial and a gate ask for: a line each, appended to problems. AG_E_PACK when
+//  it cannot be read at all.
+int ag_pack_check (const char *dir, struct ag_buf *problems, size_t *count, struct ag_err *err);
 //  Whether settings ({KEY: value}) are ones that the pack declares. AG_E_NOT_FOUND names the first that is not.
 int ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err);
 //  The same from the files of a request: [{path, bytes}].

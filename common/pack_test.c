@@ -110,6 +110,85 @@ the_bundle_hash_is_the_reference_s (void **state)
 }
 
 static void
+hashes_are (const char *content, const char *bundle)
+{
+    struct ag_buf out = {0};
+    struct ag_err err;
+    struct ag_str hash;
+    if (ag_pack_hash (dir, &out, &err))
+        fail_msg ("%s", err.text);
+    ag_map_text (ag_buf_str (&out), "content_hash", &hash);
+    if (!ag_str_is (hash, content))
+        fail_msg ("content %.*s", AG_STR_ARG (hash));
+    ag_map_text (ag_buf_str (&out), "bundle_hash", &hash);
+    if (!ag_str_is (hash, bundle))
+        fail_msg ("bundle %.*s", AG_STR_ARG (hash));
+    ag_buf_fini (&out);
+}
+
+static void
+folder (const char *path)
+{
+    char *name = ag_xprintf ("%s/%s", dir, path);
+    assert_int_equal (mkdir (name, 0700), 0);
+    free (name);
+}
+
+//  V1 to V8 of the reference; each in a folder of its own.
+static void
+hashes_are_those_of_the_golden_vectors (void **state)
+{
+    static const struct {
+        const char *files[4][2], *content, *bundle; //  bundle NULL: the same
+    } vectors[] = {
+        {{{"__init__.py", "# pack module\n"}, {"behaviors.py", "x = 1\n"}},
+         "sha256:1d06408354339e829c84218f08344a194c5e871ca6d1453cb182178931c33b2d",
+         NULL},
+        {{{"__init__.py", "# pack module\n"},
+          {"behaviors.py", "x = 1\n"},
+          {"manifest.toml", "[pack]\nname = \"demo\"\n"}},
+         "sha256:1d06408354339e829c84218f08344a194c5e871ca6d1453cb182178931c33b2d",
+         "sha256:6ff8fea50a2cb8b90599164ebbb0e1778cb11afa42a2e224b4cb0b37c670b657"},
+        {{{".hidden", "x"}, {"x.pyc", "x"}},
+         "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+         NULL},
+        {{{"a/b.lua", "return 1\n"}, {"a.lua", "return 2\n"}, {"a-c.lua", ""}, {"a/Z.lua", "\r\n"}},
+         "sha256:f2129c64d5b6f001aee68c86abbc0d09c87d7fa7e71414bff2bfef94fd5d1960",
+         NULL},
+        {{{"caf\xc3\xa9.lua", "q\n"}},
+         "sha256:19d61fb4f5bbda2648eadb8f1b2c665202440c7431c897b06d0ee32248f373f7",
+         NULL},
+        {{{"x", "a"}},
+         "sha256:3110c875fed77a1088124da0995ed3e2782d7b74d73d7b8bc54229c282d8f343",
+         NULL},
+        {{{"xa", ""}},
+         "sha256:566b7455d88fe62870add9fd7169387a6b4e527f576b990ed3caf55a1464d58f",
+         NULL},
+        {{{"m.lua", "return 1\r\n"}},
+         "sha256:0dc4ccb29e59e127b45120253bb6119b157a228fdc1ccc3ccbacd427129d63b2",
+         NULL},
+        {{{"m.lua", "return 1\n"}},
+         "sha256:49da6ef3e9585be31d526042fc738430167f17e74e02fe88dcdacf3c4538fe70",
+         NULL},
+        {{{"sub/manifest.toml", "z"}},
+         "sha256:6b0aba0507effea25b047115cf3b8a2cf7739ce12125aee1c8b7bc0613b0dcdf",
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        assert_int_equal (begin (state), 0);
+        folder ("a");
+        folder ("sub");
+        folder ("__pycache__");
+        put ("__pycache__/x.lua", "x");
+        for (size_t k = 0; k < 4 && vectors[i].files[k][0]; k++)
+            put (vectors[i].files[k][0], vectors[i].files[k][1]);
+        hashes_are (vectors[i].content, vectors[i].bundle ? vectors[i].bundle : vectors[i].content);
+        assert_int_equal (end (state), 0);
+    }
+    assert_int_equal (begin (state), 0);
+}
+
+static void
 refused (const char *what)
 {
     struct ag_buf out = {0};
@@ -128,17 +207,46 @@ what_is_no_pack_is_refused_by_name (void **state)
     (void)state;
     refused ("there is no manifest.toml");
     put ("manifest.toml", "[pack\n");
-    refused ("manifest.toml: 1:");
+    refused ("manifest.toml:1:");
     put ("manifest.toml", "x = 1\n");
-    refused ("no table [pack]");
-    put ("manifest.toml", "[pack]\nname = \"demo\"\nversion = 1\n");
-    refused ("pack.version");
+    refused ("pack is missing (and 4 more");
+    put ("manifest.toml", "[pack]\nname = \"demo\"\nversion = 1\ndescription = \"x\"\n");
+    refused ("manifest.toml:3:1: pack.version is no text");
     put ("manifest.toml", MANIFEST);
     char *link = ag_xprintf ("%s/link.lua", dir);
     assert_int_equal (symlink ("/etc/passwd", link), 0);
     refused ("link.lua: a symbolic link");
     unlink (link);
     free (link);
+    put ("cafe\xcc\x81.lua", "");
+    refused ("is not in NFC");
+}
+
+static void
+a_check_tells_all_that_is_wrong_with_the_manifest_and_the_files (void **state)
+{
+    (void)state;
+    struct ag_buf problems = {0};
+    struct ag_err err;
+    size_t count = 0;
+    put ("manifest.toml",
+         "[pack]\nname = 'demo'\nversion = '1'\ndescription = 'x'\n[pack.provenance]\n"
+         "authored_by = 'human'\n[pack.integrity]\ncontent_hash = "
+         "'sha256:0000000000000000000000000000000000000000000000000000000000000000'\n"
+         "[dependencies]\nactivegraph = '>=1'\n[surface]\n[fixtures]\nentrypoint = 'no.lua'\n"
+         "deterministic = true\n");
+    put ("settings.toml", "x =\n");
+    assert_int_equal (ag_pack_check (dir, &problems, &count, &err), 0);
+    ag_buf_add (&problems, "", 1);
+    assert_int_equal (count, 3);
+    assert_non_null (strstr ((char *)problems.p, "content_hash is not that of the files, sha256:"));
+    assert_non_null (strstr ((char *)problems.p, "fixtures.entrypoint no.lua is no file"));
+    assert_non_null (strstr ((char *)problems.p, "settings.toml: 1:"));
+    ag_buf_clear (&problems);
+    put ("manifest.toml", MANIFEST);
+    assert_int_equal (ag_pack_check (dir, &problems, &count, &err), 0);
+    assert_true (count > 6);
+    ag_buf_fini (&problems);
 }
 
 static void
@@ -148,8 +256,9 @@ files_of_a_request_are_the_same_pack_and_their_paths_are_plain (void **state)
     struct ag_buf out = {0}, files = {0};
     struct ag_err err;
     const char *const bad[] = {"/etc/x", "../x", "a//b", "a/", ".a", "a/.b", ""};
-    const char *good = "[{\"path\":\"manifest.toml\",\"bytes\":\"[pack]\\nname=\\\"d\\\"\\nversion="
-                       "\\\"1\\\"\\ndescription=\\\"x\\\"\\n\"}]";
+    const char *good =
+        "[{\"path\":\"manifest.toml\",\"bytes\":\"[pack]\\nname=\\\"dd\\\"\\nversion="
+        "\\\"1\\\"\\ndescription=\\\"x\\\"\\n\"}]";
     assert_int_equal (ag_json_read (ag_str (good), &files, &err), 0);
     assert_int_equal (ag_pack_from (ag_buf_str (&files), &out, &err), 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -176,6 +285,9 @@ main (void)
         cmocka_unit_test_setup_teardown (a_pack_is_its_manifest_its_settings_and_its_files_in_order,
                                          begin, end),
         cmocka_unit_test_setup_teardown (the_bundle_hash_is_the_reference_s, begin, end),
+        cmocka_unit_test_setup_teardown (hashes_are_those_of_the_golden_vectors, NULL, end),
+        cmocka_unit_test_setup_teardown (
+            a_check_tells_all_that_is_wrong_with_the_manifest_and_the_files, begin, end),
         cmocka_unit_test_setup_teardown (what_is_no_pack_is_refused_by_name, begin, end),
         cmocka_unit_test_setup_teardown (
             files_of_a_request_are_the_same_pack_and_their_paths_are_plain, begin, end),

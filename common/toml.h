@@ -26,6 +26,9 @@ struct ag_toml_path {
     size_t index;
 };
 
+//  The path as people write it: a.b[0]."key with spaces"; nothing for NULL.
+void ag_toml_path_text (const struct ag_toml_path *path, struct ag_buf *out);
+
 //  Where the key (or the element) stands, counted from 1: 0, or -1 when there is no such thing.
 int ag_toml_where (const ag_toml_t *self, const struct ag_toml_path *path, unsigned *line,
                    unsigned *column);
