@@ -92,14 +92,23 @@ make (ag_journal_t *journal, struct ag_run *run, const struct proposal *found, u
                              .frame = found->event.frame,
                              .cause = granted,
                              .time_us = ag_journal_now (journal)};
-    int used = ag_state_tip (journal, run, AG_OBJECT, found->id, AG_NOW, &tip, err);
+    struct ag_declared declared = {0};
+    struct ag_buf fitted = {0};
+    int rc = ag_state_tip (journal, run, AG_OBJECT, found->id, AG_NOW, &tip, err);
     ag_tip_fini (&tip);
-    if (used > 0)
+    if (rc > 0)
         return ag_fail (err, AG_E_EXISTS, "object `%.*s` was made by somebody else meanwhile",
                         AG_STR_ARG (found->id));
-    return used < 0
-               ? -1
-               : ag_graph_create (journal, run, &stamp, found->id, found->type, found->data, err);
+    if (!rc)
+        rc = ag_declared_read (journal, run, run->head.tip, &declared, err);
+    if (!rc) //  its type may have been declared meanwhile
+        rc = ag_declared_fit (&declared, AG_OBJECT, found->type, found->data, &fitted, err);
+    if (rc >= 0)
+        rc = ag_graph_create (journal, run, &stamp, found->id, found->type,
+                              rc > 0 ? ag_buf_str (&fitted) : found->data, err);
+    ag_declared_fini (&declared);
+    ag_buf_fini (&fitted);
+    return rc;
 }
 
 int

@@ -120,6 +120,35 @@ ag_fields_merge (struct ag_str map, struct ag_str with, struct ag_buf *out)
     fields_fini (&change);
 }
 
+//  Pairs, with how many there are in front of them in the shortest form.
+static void
+put_counted (struct ag_buf *out, uint32_t count, struct ag_buf *pairs)
+{
+    ag_put_map (out, count);
+    ag_buf_add_str (out, ag_buf_str (pairs));
+    ag_buf_fini (pairs);
+}
+
+void
+ag_fields_change (struct ag_str map, struct ag_str becomes, struct ag_str with, struct ag_buf *out)
+{
+    struct fields data = read_fields (map), after = read_fields (becomes);
+    struct fields asked = read_fields (with);
+    struct ag_buf pairs = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < after.count; i++) {
+        const struct field *row = &after.rows[i], *old = find (&data, row->key);
+        if (old && ag_str_eq (old->value, row->value) && !find (&asked, row->key))
+            continue;
+        put_pair (&pairs, row);
+        count++;
+    }
+    put_counted (out, count, &pairs);
+    fields_fini (&data);
+    fields_fini (&after);
+    fields_fini (&asked);
+}
+
 static void
 put_side (struct ag_buf *out, const char *side, const struct field *field)
 {
@@ -142,7 +171,6 @@ put_difference (struct ag_buf *out, const struct field *old, const struct field 
     return true;
 }
 
-//  The pairs first, then in front of them how many there are, in the shortest form.
 void
 ag_fields_diff (struct ag_str old, struct ag_str new, struct ag_buf *out)
 {
@@ -154,9 +182,7 @@ ag_fields_diff (struct ag_str old, struct ag_str new, struct ag_buf *out)
     for (uint32_t i = 0; i < after.count; i++)
         if (!find (&before, after.rows[i].key))
             count += put_difference (&pairs, NULL, &after.rows[i]);
-    ag_put_map (out, count);
-    ag_buf_add_str (out, ag_buf_str (&pairs));
-    ag_buf_fini (&pairs);
+    put_counted (out, count, &pairs);
     fields_fini (&before);
     fields_fini (&after);
 }

@@ -11,6 +11,11 @@
 //  after it.
 void ag_fields_merge (struct ag_str data, struct ag_str change, struct ag_buf *out);
 
+//  Append what has to be set in data for it to become `after`, which has all of its fields: those that asked
+//  names, and those that are not as they were.
+void ag_fields_change (struct ag_str data, struct ag_str after, struct ag_str asked,
+                       struct ag_buf *out);
+
 //  Append {field: {old, new}} of the fields that differ between two maps; a missing side is null.
 void ag_fields_diff (struct ag_str before, struct ag_str after, struct ag_buf *out);
 #endif

@@ -36,6 +36,21 @@ a_diff_names_what_differs_by_value (void **state)
     assert_gives (self, ag_fields_diff, "{'a':{'x':1,'y':2}}", "{'a':{'y':2,'x':1}}", "{}");
 }
 
+static void
+a_change_holds_what_was_asked_for_and_what_else_is_not_as_it_was (void **state)
+{
+    struct core *self = *state;
+    struct ag_buf data = value_of (self, "{'a':1,'b':2.0,'c':3}"), out = {0};
+    struct ag_buf after = value_of (self, "{'a':1,'b':2,'c':3,'d':4,'e':5}");
+    struct ag_buf asked = value_of (self, "{'d':4.0,'a':1}");
+    ag_fields_change (ag_buf_str (&data), ag_buf_str (&after), ag_buf_str (&asked), &out);
+    assert_string_equal (json_of (self, ag_buf_str (&out)), "{'a':1,'b':2,'d':4,'e':5}");
+    ag_buf_fini (&data);
+    ag_buf_fini (&out);
+    ag_buf_fini (&after);
+    ag_buf_fini (&asked);
+}
+
 //  Every other field of 40,000 is set: quadratic work would not end within the test.
 static void
 many_fields_are_no_burden (void **state)
@@ -76,6 +91,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         core_test (a_merge_sets_top_level_fields_and_leaves_the_others),
+        core_test (a_change_holds_what_was_asked_for_and_what_else_is_not_as_it_was),
         core_test (a_diff_names_what_differs_by_value),
         core_test (many_fields_are_no_burden),
     };

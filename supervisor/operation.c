@@ -1,5 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/fields.h"
 #include "supervisor/operation_inside.h"
+#include "supervisor/state_index.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -84,6 +86,28 @@ ag_apply_check_data (struct ag_str data, struct ag_err *err)
         return 0;
     return ag_fail (err, AG_E_BAD_OPERATION,
                     "the top-level key `provenance` of data is written by the house alone");
+}
+
+static int
+read_declared (struct ag_apply *self, struct ag_err *err)
+{
+    if (!self->declared_read &&
+        ag_declared_read (self->journal, self->run, self->run->head.tip, &self->declared, err))
+        return -1;
+    self->declared_read = true;
+    return 0;
+}
+
+int
+ag_apply_fit (struct ag_apply *self, enum ag_entity_kind kind, struct ag_str type,
+              struct ag_str *data, struct ag_err *err)
+{
+    if (read_declared (self, err))
+        return -1;
+    int rc = ag_declared_fit (&self->declared, kind, type, *data, &self->fitted, err);
+    if (rc > 0)
+        *data = ag_buf_str (&self->fitted);
+    return rc < 0 ? -1 : 0;
 }
 
 static struct ag_str
@@ -217,6 +241,7 @@ add_object (struct ag_apply *self, const struct ag_operation *op, struct ag_err 
     const struct ag_policy *policy = self->author->policy;
     if (ag_type_check (op->type, "the type", err) || ag_apply_check_data (data, err) ||
         ag_policy_check (policy, AG_MAY_CREATE, op->type, err) ||
+        ag_apply_fit (self, AG_OBJECT, op->type, &data, err) ||
         ag_apply_choose (self, AG_OBJECT, op, err) || ag_apply_name (self, op->as, err))
         return -1;
     if (ag_policy_asks (policy, op->type))
@@ -228,12 +253,46 @@ add_object (struct ag_apply *self, const struct ag_operation *op, struct ag_err 
                : 1;
 }
 
-int
-ag_apply_patch (struct ag_apply *self, const struct ag_patch *patch, struct ag_err *err)
+//  What the object is to become has to fit its type: the patch sets what that takes.
+static int
+fit_patch (struct ag_apply *self, struct ag_patch *patch, struct ag_buf *change, struct ag_err *err)
 {
-    size_t bytes;
-    if (ag_policy_check (self->author->policy, AG_MAY_APPLY, self->tip.type, err) ||
-        ag_graph_patch (self->journal, self->run, &self->stamp, patch, &self->tip, &bytes, err))
+    struct ag_buf old = {0}, merged = {0};
+    if (read_declared (self, err))
+        return -1;
+    if (!ag_declared_by (&self->declared, AG_OBJECT, self->tip.type).p)
+        return 0;
+    if (patch->op == AG_REPLACE)
+        return ag_apply_fit (self, AG_OBJECT, self->tip.type, &patch->value, err);
+    int rc = ag_state_data (self->journal, AG_OBJECT, patch->target, &self->tip, &old, err);
+    if (!rc)
+        ag_fields_merge (ag_buf_str (&old), patch->value, &merged);
+    struct ag_str data = ag_buf_str (&merged);
+    if (!rc)
+        rc = ag_apply_fit (self, AG_OBJECT, self->tip.type, &data, err);
+    if (!rc) {
+        ag_fields_change (ag_buf_str (&old), data, patch->value, change);
+        patch->value = ag_buf_str (change);
+    }
+    ag_buf_fini (&old);
+    ag_buf_fini (&merged);
+    return rc;
+}
+
+int
+ag_apply_patch (struct ag_apply *self, const struct ag_patch *given, struct ag_err *err)
+{
+    size_t bytes = 0;
+    struct ag_buf change = {0};
+    struct ag_patch patch = *given;
+    int rc = ag_policy_check (self->author->policy, AG_MAY_APPLY, self->tip.type, err);
+    if (!rc)
+        rc = fit_patch (self, &patch, &change, err);
+    if (!rc)
+        rc = ag_graph_patch (self->journal, self->run, &self->stamp, &patch, &self->tip, &bytes,
+                             err);
+    ag_buf_fini (&change);
+    if (rc)
         return -1;
     self->applied->patches++;
     self->patched_bytes += bytes;
@@ -328,16 +387,38 @@ remove_object (struct ag_apply *self, const struct ag_operation *op, struct ag_e
     return remove_relations (self, id, err);
 }
 
+//  Both ends are there, and a relation of this type may go from one to the other.
+static int
+check_ends (struct ag_apply *self, const struct ag_operation *op, struct ag_str *source,
+            struct ag_str *target, struct ag_err *err)
+{
+    struct ag_buf from = {0};
+    int rc = ag_apply_resolve (self, op->source, source, err) ||
+                     ag_apply_resolve (self, op->target, target, err) ||
+                     ag_apply_require (self, AG_OBJECT, *source, err) || read_declared (self, err)
+                 ? -1
+                 : 0;
+    if (!rc) {
+        ag_buf_add_str (&from, self->tip.type);
+        rc = ag_apply_require (self, AG_OBJECT, *target, err);
+    }
+    if (!rc)
+        rc = ag_declared_fit_ends (&self->declared, op->type, ag_buf_str (&from), self->tip.type,
+                                   err) < 0
+                 ? -1
+                 : 0;
+    ag_buf_fini (&from);
+    return rc;
+}
+
 static int
 add_relation (struct ag_apply *self, const struct ag_operation *op, struct ag_err *err)
 {
     struct ag_str source, target, data = or_empty (op->data);
     if (ag_type_check (op->type, "the type", err) || ag_apply_check_data (data, err) ||
         ag_policy_check (self->author->policy, AG_MAY_RELATE, op->type, err) ||
-        ag_apply_resolve (self, op->source, &source, err) ||
-        ag_apply_resolve (self, op->target, &target, err) ||
-        ag_apply_require (self, AG_OBJECT, source, err) ||
-        ag_apply_require (self, AG_OBJECT, target, err) ||
+        check_ends (self, op, &source, &target, err) ||
+        ag_apply_fit (self, AG_RELATION, op->type, &data, err) ||
         ag_apply_choose (self, AG_RELATION, op, err) || ag_apply_name (self, op->as, err))
         return -1;
     self->applied->relations++;
@@ -443,6 +524,8 @@ ag_operations_apply (ag_journal_t *journal, struct ag_run *run, struct ag_str op
     }
     ag_tip_fini (&self.tip);
     ag_buf_fini (&self.id);
+    ag_buf_fini (&self.fitted);
+    ag_declared_fini (&self.declared);
     ag_arena_rewind (&self.arena, (struct ag_place){0});
     return rc;
 }

@@ -44,7 +44,7 @@ void ag_applied_fini (struct ag_applied *applied);
 
 //  ops is a normal list value. On failure nothing has changed; the error names the operation.
 //  AG_E_BAD_OPERATION, AG_E_NOT_FOUND, AG_E_EXISTS, AG_E_RESERVED, AG_E_TOO_LARGE, AG_E_CONTENTION,
-//  AG_E_DECIDED, AG_E_POLICY, AG_E_WAITING.
+//  AG_E_DECIDED, AG_E_POLICY, AG_E_WAITING, AG_E_TYPE.
 int ag_operations_apply (ag_journal_t *journal, struct ag_run *run, struct ag_str ops,
                          const struct ag_author *author, struct ag_applied *applied,
                          struct ag_err *err);

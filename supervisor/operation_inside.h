@@ -4,6 +4,7 @@
 #ifndef AG_OPERATION_INSIDE_H
 #define AG_OPERATION_INSIDE_H
 #include "supervisor/arena.h"
+#include "supervisor/declared.h"
 #include "supervisor/graph.h"
 #include "supervisor/omap.h"
 #include "supervisor/operation.h"
@@ -22,7 +23,10 @@ struct ag_apply {
     struct ag_omap names;  //  given by `as` -> ids
     struct ag_omap parked; //  ids of objects that wait -> their approvals
     struct ag_tip tip;
-    struct ag_buf id; //  of what was made last
+    struct ag_buf id;            //  of what was made last
+    struct ag_declared declared; //  types in force; read when they are first needed
+    bool declared_read;
+    struct ag_buf fitted; //  data as its type has it
     size_t patched_bytes;
     struct ag_applied *applied;
 };
@@ -35,6 +39,9 @@ int ag_apply_require (struct ag_apply *self, enum ag_entity_kind kind, struct ag
                       struct ag_err *err);
 //  No key that is the house's.
 int ag_apply_check_data (struct ag_str data, struct ag_err *err);
+//  Data becomes its canonical form, as far as its type is declared. It lives in self->fitted until the next.
+int ag_apply_fit (struct ag_apply *self, enum ag_entity_kind kind, struct ag_str type,
+                  struct ag_str *data, struct ag_err *err);
 //  The id of a new thing into self->id; then what the rest of the list calls it (p NULL: nothing).
 int ag_apply_choose (struct ag_apply *self, enum ag_entity_kind kind, const struct ag_operation *op,
                      struct ag_err *err);

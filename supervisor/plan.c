@@ -58,6 +58,7 @@ ag_plan_destroy (ag_plan_t **self_p)
     free (self->object_removes.rows);
     free (self->relation_creates.rows);
     free (self->relation_removes.rows);
+    free (self->violations);
     free (self->conflicts);
     free (self->warnings);
     ag_arena_rewind (&self->arena, (struct ag_place){0});
@@ -68,7 +69,7 @@ ag_plan_destroy (ag_plan_t **self_p)
 bool
 ag_plan_is_promotable (const ag_plan_t *self)
 {
-    return self->conflict_count == 0;
+    return self->conflict_count == 0 && self->violation_count == 0;
 }
 
 size_t
@@ -534,14 +535,13 @@ read_last_promote (struct planner *self)
     return rc < 0 ? -1 : 0;
 }
 
-//  Schemas of packs, once packs carry types, are checked after these: over object_creates,
-//  object_patches and relation_creates, against the types that the parent has loaded.
 static int
 make (struct planner *self)
 {
     return read_last_promote (self) || classify_kind (self, AG_OBJECT) ||
                    classify_kind (self, AG_RELATION) || check_dangling (self) ||
                    check_orphans (self) ||
+                   ag_plan_fit (self->journal, self->parent, self->plan, self->err) ||
                    ag_plan_warn (self->journal, self->fork, self->plan, self->err)
                ? -1
                : 0;

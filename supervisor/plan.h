@@ -30,6 +30,11 @@ struct ag_conflict {
     struct ag_str in_base, in_parent, in_fork; //  values; null where it is not
 };
 
+//  What the parent's types do not allow.
+struct ag_violation {
+    struct ag_str id, type, path, detail;
+};
+
 struct ag_plan {
     uint64_t fork, parent; //  numbers
     char fork_id[AG_RUN_TEXT], parent_id[AG_RUN_TEXT];
@@ -43,6 +48,8 @@ struct ag_plan {
     struct ag_deltas relation_creates, relation_removes;
     struct ag_conflict *conflicts;
     size_t conflict_count, conflict_room;
+    struct ag_violation *violations; //  the first ones
+    size_t violation_count;          //  of all
     struct ag_str *warnings;
     size_t warning_count, warning_room;
 
@@ -55,6 +62,11 @@ bool ag_plan_is_empty (const ag_plan_t *self);
 //  How many entities it carries.
 size_t ag_plan_size (const ag_plan_t *self);
 
+//  Make what a plan carries canonical, by the types that are in force in the parent, or list what they refuse.
+int ag_plan_fit (ag_journal_t *journal, const struct ag_run *parent, ag_plan_t *plan,
+                 struct ag_err *err);
+//  How many of the violations are listed.
+size_t ag_plan_listed (const ag_plan_t *self);
 //  Add to a plan what the logs say of packs; see promote.h.
 int ag_plan_warn (ag_journal_t *journal, const struct ag_run *fork, ag_plan_t *self,
                   struct ag_err *err);

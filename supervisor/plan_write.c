@@ -89,6 +89,26 @@ put_conflicts (struct writer *self, const ag_plan_t *plan)
     }
 }
 
+//  When there are more, their number as well.
+static bool
+put_violations (struct writer *self, const ag_plan_t *plan)
+{
+    size_t listed = ag_plan_listed (plan);
+    ag_put_lit (self->out, "violations");
+    ag_put_list (self->out, (uint32_t)listed);
+    for (size_t i = 0; i < listed; i++) {
+        const struct ag_violation *violation = &plan->violations[i];
+        ag_put_map (self->out, 4);
+        put_text (self, "id", violation->id);
+        put_text (self, "type", violation->type);
+        put_text (self, "path", violation->path);
+        put_text (self, "detail", violation->detail);
+    }
+    if (listed < plan->violation_count)
+        ag_put_pair_uint (self->out, "violation_count", plan->violation_count);
+    return listed < plan->violation_count;
+}
+
 static void
 put_warnings (struct writer *self, const ag_plan_t *plan)
 {
@@ -137,12 +157,11 @@ ag_plan_write (const ag_plan_t *plan, bool dry_run, struct ag_buf *out)
     put_deltas (&self, "relation_creates", &plan->relation_creates, true);
     put_ids (&self, "relation_removes", &plan->relation_removes);
     put_conflicts (&self, plan);
-    ag_put_lit (out, "violations");
-    ag_put_list (out, 0);
+    bool more = put_violations (&self, plan);
     put_warnings (&self, plan);
     if (applied)
         put_applied (&self, plan);
     if (self.truncated)
         put_bool (&self, "truncated", true);
-    ag_close (out, map, 16 + (applied ? 2 : 0) + self.truncated);
+    ag_close (out, map, 16 + (applied ? 2 : 0) + self.truncated + more);
 }

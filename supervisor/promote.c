@@ -37,6 +37,18 @@ refuse_conflicts (const ag_plan_t *plan, struct ag_err *err)
     return -1;
 }
 
+//  The first one, and how many there are.
+static int
+refuse_violations (const ag_plan_t *plan, struct ag_err *err)
+{
+    const struct ag_violation *first = &plan->violations[0];
+    return ag_fail (err, AG_E_TYPE,
+                    "%s cannot be promoted into %s, whose types refuse %zu of its values: %.*s "
+                    "%.*s%s%.*s",
+                    plan->fork_id, plan->parent_id, plan->violation_count, AG_STR_ARG (first->id),
+                    AG_STR_ARG (first->path), first->path.n ? " " : "", AG_STR_ARG (first->detail));
+}
+
 /*  The marker  */
 
 struct list {
@@ -276,7 +288,7 @@ ag_promote_apply (ag_journal_t *journal, ag_plan_t *plan, struct ag_err *err)
     struct promote self = {.journal = journal, .plan = plan, .err = err};
     char actor[sizeof "promote:" + AG_RUN_TEXT];
     if (!ag_plan_is_promotable (plan))
-        return refuse_conflicts (plan, err);
+        return plan->conflict_count ? refuse_conflicts (plan, err) : refuse_violations (plan, err);
     if (check_tips (&self))
         return -1;
     if (plan->last_marker && ag_plan_is_empty (plan)) {

@@ -3,6 +3,7 @@
 #include "common/answer.h"
 #include "common/json.h"
 #include "supervisor/blob.h"
+#include "supervisor/declared.h"
 #include "common/pack.h"
 #include "supervisor/record.h"
 
@@ -315,18 +316,21 @@ ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
 static int
 append_loaded (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, struct ag_err *err)
 {
-    static const char *const keys[] = {"name", "version", "description", "bundle_hash", "settings"};
+    static const char *const keys[] = {"name",        "version",  "description",
+                                       "bundle_hash", "settings", "types"};
     struct ag_buf payload = {0};
-    struct ag_str value;
-    ag_put_map (&payload, 5);
-    for (size_t i = 0; i < 5; i++) {
+    struct ag_str value, types = AG_LIT ("\x80");
+    ag_map_get (pack, "types", &types);
+    ag_put_map (&payload, 8);
+    for (size_t i = 0; i < 6; i++) {
         ag_put_lit (&payload, keys[i]);
         if (ag_map_get (pack, keys[i], &value))
             ag_put_null (&payload);
         else
             ag_put_value (&payload, value);
     }
-    return ag_journal_tell (journal, run, AG_EV_PACK_LOADED, 0, &payload, NULL, err);
+    ag_declared_put_names (types, &payload);
+    return ag_declared_tell (journal, run, AG_EV_PACK_LOADED, &payload, err);
 }
 
 //  {pack, overrides, assignments: ["PACK.KEY=VALUE"]} for each pack of set.

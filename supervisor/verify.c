@@ -1,7 +1,9 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/verify.h"
+#include "supervisor/declared.h"
 #include "supervisor/journal_impl.h"
 #include "supervisor/odd.h"
+#include "supervisor/record.h"
 #include "supervisor/retention.h"
 #include "supervisor/state_index.h"
 
@@ -245,6 +247,31 @@ walk (struct ag_verify *self, uint32_t limit, struct ag_err *err)
 
 #define REBUILT UINT64_MAX
 
+//  What packs declare, as the note has it, against what this event made of it.
+static int
+check_declared (ag_journal_t *journal, struct ag_verify *self, const struct ag_run *run,
+                const struct ag_event *event, struct ag_err *err)
+{
+    enum ag_type type = ag_type_of (event->type);
+    if ((type != AG_EV_PACK_LOADED && type != AG_EV_PACK_DISABLED) || event->flags & AG_IMPORTED)
+        return 0;
+    struct ag_buf before = {0}, after = {0}, made = {0};
+    struct ag_err refused;
+    uint64_t seq;
+    int rc = ag_note_get (journal, run, AG_LIT ("types"), event->seq - 1, &before, &seq, err);
+    if (rc >= 0)
+        rc = ag_note_get (journal, run, AG_LIT ("types"), event->seq, &after, &seq, err);
+    if (rc >= 0 &&
+        (ag_declared_next (before.n ? ag_buf_str (&before) : AG_LIT ("\x90"),
+                           type == AG_EV_PACK_LOADED, event->payload, &made, &refused) ||
+         !ag_value_equal (ag_buf_str (&made), after.n ? ag_buf_str (&after) : AG_LIT ("\x90"))))
+        blame (self, event->seq, "the types in force are not what it says");
+    ag_buf_fini (&before);
+    ag_buf_fini (&after);
+    ag_buf_fini (&made);
+    return rc < 0 ? -1 : 0;
+}
+
 //  1 when the run has more events than that, 0, -1. The run, with the index that is written again, for the
 //  rest of this step.
 static int
@@ -258,9 +285,10 @@ take_in (struct ag_verify *self, struct ag_run *again, uint32_t *limit, struct a
         return -1;
     *again = *run;
     again->index = REBUILT;
-    for (; !rc && *limit > 0 && self->applied < run->head.tip; --*limit)
+    for (; !rc && *limit > 0 && !self->reason[0] && self->applied < run->head.tip; --*limit)
         rc = ag_journal_read (self->journal, again, ++self->applied, &hold, &event, err) ||
-             ag_state_apply (self->journal, again, &event, err);
+             ag_state_apply (self->journal, again, &event, err) ||
+             check_declared (self->journal, self, again, &event, err);
     ag_buf_fini (&hold);
     return rc ? -1 : self->applied < run->head.tip;
 }
@@ -435,8 +463,10 @@ check_index (struct ag_verify *self, uint32_t limit, struct ag_err *err)
     enum { PHASES = sizeof phases / sizeof *phases };
     struct ag_run again;
     int rc = take_in (self, &again, &limit, err);
+    if (rc < 0 || self->reason[0])
+        return rc < 0 ? -1 : 0;
     if (rc || !limit)
-        return rc < 0 ? -1 : 1;
+        return 1;
     rc = phases[self->phase - 1](self, &again, limit, err);
     if (rc || self->reason[0])
         return rc;
