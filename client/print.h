@@ -26,6 +26,9 @@ void ag_print_thing (const struct ag_look *look, struct ag_str answer);
 //  {approvals, patches}: what waits for a decision.
 void ag_print_waiting (const struct ag_look *look, struct ag_str answer);
 
+//  {packs: [{run, label, name, version, description, bundle_hash, object_types, relation_types}]}
+void ag_print_packs (const struct ag_look *look, struct ag_str answer);
+
 //  {used, limits, cost_used_usd, cost_limit_usd}
 void ag_print_budget (const struct ag_look *look, struct ag_str answer);
 

@@ -37,15 +37,16 @@ static const struct {
 } table[AG_MSGS] = {
 #define READS(name)   [AG_MSG_##name] = {ag_command_##name, false}
 #define CHANGES(name) [AG_MSG_##name] = {ag_command_##name, true}
-    READS (status),        READS (tree),       CHANGES (create),  CHANGES (goal),
-    CHANGES (tell),        CHANGES (apply),    READS (events),    READS (log),
-    READS (objects),       READS (show),       READS (why),       READS (failures),
-    CHANGES (fork),        READS (wait),       READS (diff),      CHANGES (promote),
-    CHANGES (start),       CHANGES (stop),     CHANGES (restart), READS (output),
-    READS (verify),        READS (down),       READS (approvals), CHANGES (approve),
-    CHANGES (deny),        READS (budget),     CHANGES (import),  CHANGES (import_end),
-    CHANGES (import_drop), CHANGES (snapshot), CHANGES (archive), READS (kept),
-    CHANGES (discard),     READS (replay),
+    READS (status),         READS (tree),       CHANGES (create),  CHANGES (goal),
+    CHANGES (tell),         CHANGES (apply),    READS (events),    READS (log),
+    READS (objects),        READS (show),       READS (why),       READS (failures),
+    CHANGES (fork),         READS (wait),       READS (diff),      CHANGES (promote),
+    CHANGES (start),        CHANGES (stop),     CHANGES (restart), READS (output),
+    READS (verify),         READS (down),       READS (approvals), CHANGES (approve),
+    CHANGES (deny),         READS (budget),     CHANGES (import),  CHANGES (import_end),
+    CHANGES (import_drop),  CHANGES (snapshot), CHANGES (archive), READS (kept),
+    CHANGES (discard),      READS (replay),     READS (packs),     CHANGES (pack_load),
+    CHANGES (pack_disable),
 };
 
 struct ag_commands *

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/cursor.h"
+#include "supervisor/declared.h"
 #include "supervisor/due.h"
 #include "supervisor/match.h"
 #include "supervisor/record.h"
@@ -359,6 +360,7 @@ ag_queue_load (ag_journal_t *journal, struct ag_run *run, struct ag_err *err)
     self->next = 1;
     self->most_events = UINT64_MAX;
     if (load_hosts (journal, run, self, err) ||
+        ag_force_list (journal, run, false, &self->disabled, err) ||
         (self->host_count && load_cursor (journal, run, self, err))) {
         ag_queue_free (self);
         return NULL;
@@ -375,6 +377,7 @@ ag_queue_free (struct ag_queue *self)
     free (self->list);
     free (self->earlier);
     ag_buf_fini (&self->left_out);
+    ag_buf_fini (&self->disabled);
     ag_delays_fini (&self->delays);
     for (int i = 0; i < AG_HOSTS; i++)
         ag_buf_fini (&self->hosts[i].behaviors);

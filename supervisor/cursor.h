@@ -52,7 +52,8 @@ struct ag_queue {
         uint64_t seq; //  of worker.registered; 0: never
         struct ag_buf behaviors;
     } hosts[AG_HOSTS];
-    uint32_t host_count; //  0: the run has none
+    uint32_t host_count;    //  0: the run has none
+    struct ag_buf disabled; //  texts: packs out of force, of which nothing is handed out
     bool is_open;
     struct ag_invocation open;
     struct ag_delays delays;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ag_declared_type {
     bool relation;
@@ -102,6 +103,23 @@ ag_declared_by (const struct ag_declared *self, enum ag_entity_kind kind, struct
 {
     const struct ag_declared_type *type = find (self, kind == AG_RELATION, name);
     return type ? type->pack : (struct ag_str){0};
+}
+
+static bool
+is_pack (struct ag_str one, struct ag_str name)
+{
+    struct ag_str other;
+    return !ag_map_text (one, "pack", &other) && ag_str_eq (name, other);
+}
+
+struct ag_str
+ag_declared_of (const struct ag_declared *self, struct ag_str pack)
+{
+    struct ag_str one, types;
+    for (uint32_t i = 0; !ag_list_nth (ag_buf_str (&self->note), i, &one); i++)
+        if (is_pack (one, pack) && !ag_map_get (one, "types", &types))
+            return types;
+    return AG_LIT ("\x80");
 }
 
 /*  Data  */
@@ -229,13 +247,6 @@ ag_declared_put_names (struct ag_str types, struct ag_buf *out)
 }
 
 static bool
-is_pack (struct ag_str one, struct ag_str name)
-{
-    struct ag_str other;
-    return !ag_map_text (one, "pack", &other) && ag_str_eq (name, other);
-}
-
-static bool
 is_empty (struct ag_str map)
 {
     struct ag_cursor in = ag_cursor (map);
@@ -318,4 +329,61 @@ ag_declared_tell (ag_journal_t *journal, struct ag_run *run, enum ag_type type,
     if (rc)
         ag_journal_rollback (journal, &mark);
     return rc;
+}
+
+/*  Notes of packs  */
+
+#define PREFIX "pack/"
+
+int
+ag_force_get (ag_journal_t *journal, const struct ag_run *run, struct ag_str pack,
+              struct ag_buf *hold, struct ag_err *err)
+{
+    struct ag_buf note = {0};
+    uint64_t seq;
+    ag_buf_text (&note, PREFIX "%.*s", AG_STR_ARG (pack));
+    int rc = ag_note_get (journal, run, ag_buf_str (&note), run->head.tip, hold, &seq, err);
+    ag_buf_fini (&note);
+    return rc;
+}
+
+void
+ag_force_put (ag_journal_t *journal, const struct ag_run *run, struct ag_str pack,
+              struct ag_str value)
+{
+    struct ag_buf note = {0};
+    ag_buf_text (&note, PREFIX "%.*s", AG_STR_ARG (pack));
+    ag_note_put (journal, run, ag_buf_str (&note), run->head.tip, value);
+    ag_buf_fini (&note);
+}
+
+struct listing {
+    ag_journal_t *journal;
+    const struct ag_run *run;
+    bool in_force;
+    struct ag_buf *names, hold;
+    struct ag_err *err;
+    int rc;
+};
+
+static bool
+list_one (void *arg, struct ag_str note)
+{
+    struct listing *self = arg;
+    struct ag_str name = {note.p + strlen (PREFIX), note.n - strlen (PREFIX)};
+    self->rc = ag_force_get (self->journal, self->run, name, &self->hold, self->err);
+    if (self->rc > 0 && self->in_force == (ag_kind_of (ag_buf_str (&self->hold)) == AG_TEXT))
+        ag_put_text (self->names, name);
+    return self->rc >= 0;
+}
+
+int
+ag_force_list (ag_journal_t *journal, const struct ag_run *run, bool in_force, struct ag_buf *names,
+               struct ag_err *err)
+{
+    struct listing self = {
+        .journal = journal, .run = run, .in_force = in_force, .names = names, .err = err};
+    int rc = ag_note_scan (journal, run, AG_LIT (PREFIX), run->head.tip, list_one, &self, err);
+    ag_buf_fini (&self.hold);
+    return rc || self.rc < 0 ? -1 : 0;
 }

@@ -1,4 +1,4 @@
-/*  declared - the types that the packs in force in a run declare, and data held against them.
+/*  declared - the packs in force in a run, the types that they declare, and data held against them.
  *
  *  What is in force is a note of the run, `types`: [{pack, types: {object: {TYPE: SCHEMA}, relation: …}}]. It follows
  *  from pack.loaded and pack.disabled and is written in their batch, so a past point and a fork know what was in
@@ -43,6 +43,8 @@ int ag_declared_fit_ends (struct ag_declared *self, struct ag_str type, struct a
 int ag_declared_look_ends (struct ag_declared *self, struct ag_str type, struct ag_str source,
                            struct ag_str target, ag_schema_fn *fn, void *arg);
 
+//  The table {object, relation} of one pack; empty when it declares none.
+struct ag_str ag_declared_of (const struct ag_declared *self, struct ag_str pack);
 //  Append object_types and relation_types, two pairs: the sorted names of a table {object, relation}.
 void ag_declared_put_names (struct ag_str types, struct ag_buf *out);
 //  What stands in the note after an event that says what came into force or went out of it. AG_E_PACK: a type is
@@ -52,4 +54,14 @@ int ag_declared_next (struct ag_str before, bool loaded, struct ag_str payload,
 //  Append pack.loaded or pack.disabled, and the note with it. Ends the payload, also on failure.
 int ag_declared_tell (ag_journal_t *journal, struct ag_run *run, enum ag_type type,
                       struct ag_buf *payload, struct ag_err *err);
+
+//  What is noted of a pack: its bundle hash while it is in force, null since it is not. Reading: 1, 0 when it was never
+//  loaded, -1; hold is emptied first.
+int ag_force_get (ag_journal_t *journal, const struct ag_run *run, struct ag_str pack,
+                  struct ag_buf *hold, struct ag_err *err);
+void ag_force_put (ag_journal_t *journal, const struct ag_run *run, struct ag_str pack,
+                   struct ag_str value);
+//  Append the names of those in force, or of those out of it: texts, one after the other.
+int ag_force_list (ag_journal_t *journal, const struct ag_run *run, bool in_force,
+                   struct ag_buf *names, struct ag_err *err);
 #endif

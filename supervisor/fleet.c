@@ -299,6 +299,7 @@ begin_agent (struct ag_house *house, struct ag_str name, struct ag_str agent, bo
     struct ag_buf spec = {0}, known = {0};
     struct ag_birth birth = {.label = name};
     struct ag_str base = {0};
+    bool other = false;
     uint64_t seq;
     ag_map_text (ag_buf_str (&house->fleet->conf), "base", &base);
     int rc = ag_run_find (house->journal, name, &run, err);
@@ -312,6 +313,7 @@ begin_agent (struct ag_house *house, struct ag_str name, struct ag_str agent, bo
         if (noted < 0)
             rc = -1;
         else if (!noted || !ag_value_equal (ag_buf_str (&spec), ag_buf_str (&known))) {
+            other = true;
             rc =
                 ag_spec_announce (house->journal, run, ag_buf_str (&spec), (struct ag_str){0}, err);
             if (!rc)
@@ -323,6 +325,8 @@ begin_agent (struct ag_house *house, struct ag_str name, struct ag_str agent, bo
     }
     if (!rc)
         rc = ag_fleet_adopt (house, run, true, err);
+    for (uint32_t host = 0; !rc && other && host < 2; host++)
+        ag_fleet_due (house, run->number, host); //  to say what it does now
     ag_buf_fini (&spec);
     ag_buf_fini (&known);
     return rc ? ag_wrap (err, "agent %.*s", AG_STR_ARG (name)) : 0;

@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "supervisor/budget.h"
 #include "supervisor/cursor.h"
+#include "supervisor/declared.h"
 #include "supervisor/due.h"
 #include "supervisor/fleet.h"
 #include "supervisor/match.h"
@@ -256,6 +257,24 @@ ag_queue_register (struct ag_house *house, uint64_t number, uint32_t host, struc
         return queue ? -1 : ag_fail (err, AG_E_NOT_FOUND, "the run has no hosts");
     queue->touched = true;
     return ag_queue_note_host (house->journal, run, queue, host, behaviors, tools, err);
+}
+
+int
+ag_queue_packs (struct ag_house *house, uint64_t number, struct ag_err *err)
+{
+    struct ag_queue *queue = queue_of (house, number);
+    struct ag_run *run;
+    if (!queue)
+        return 0;
+    if (ag_run_get (house->journal, number, &run, err))
+        return -1;
+    ag_buf_clear (&queue->disabled);
+    queue->touched = true;
+    return ag_force_list (house->journal, run, false, &queue->disabled, err) ||
+                   (queue->is_open && ag_wanted_is_out (queue) &&
+                    ag_wanted_drop (house, &queue->open, err))
+               ? -1
+               : 0;
 }
 
 //  The open invocation goes to its host's session when that waits; else the host is asked to come. Whether it

@@ -74,6 +74,8 @@ bool ag_queue_idle (struct ag_house *house, uint64_t run);
 //  Events not looked at yet.
 uint64_t ag_queue_length (struct ag_house *house, uint64_t run);
 
+//  Packs came into force or went out of it: nothing of the latter is handed out, and what is in hand is declined.
+int ag_queue_packs (struct ag_house *house, uint64_t run, struct ag_err *err);
 //  A host said what it can do (a checked list): noted unless it is what is in force already.
 int ag_queue_register (struct ag_house *house, uint64_t run, uint32_t host, struct ag_str behaviors,
                        struct ag_str tools, struct ag_err *err);

@@ -1,9 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/spec.h"
 #include "common/answer.h"
-#include "common/json.h"
 #include "supervisor/blob.h"
-#include "supervisor/declared.h"
 #include "common/pack.h"
 #include "supervisor/record.h"
 
@@ -164,9 +162,10 @@ ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent
 //  one of its name.
 struct change {
     ag_journal_t *journal;
-    struct ag_str set, packs, budget;
-    uint32_t used; //  tables of set that met a pack
-    bool taken;    //  there was a host for packs
+    struct ag_str set, packs, budget; //  p NULL: as they are
+    struct ag_str without;            //  a pack that is left out
+    uint32_t used;                    //  tables of set that met a pack
+    bool taken;                       //  there was a host for packs
     struct ag_err *err;
 };
 
@@ -174,9 +173,11 @@ static bool
 is_replaced (const struct change *change, struct ag_str pack)
 {
     struct ag_str name, other, one;
-    if (!change->packs.p || ag_map_text (pack, "name", &name))
+    if (ag_map_text (pack, "name", &name))
         return false;
-    for (uint32_t i = 0; !ag_list_nth (change->packs, i, &one); i++)
+    if (change->without.p && ag_str_eq (name, change->without))
+        return true;
+    for (uint32_t i = 0; change->packs.p && !ag_list_nth (change->packs, i, &one); i++)
         if (!ag_map_text (one, "name", &other) && ag_str_eq (name, other))
             return true;
     return false;
@@ -237,7 +238,7 @@ put_changed (struct change *change, struct ag_str parent, struct ag_buf *out)
     for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
         ag_put_text (out, key.s);
         struct ag_cursor hosts = ag_cursor (value);
-        if (ag_str_is (key.s, "budget"))
+        if (ag_str_is (key.s, "budget") && change->budget.p)
             value = change->budget;
         if (!ag_str_is (key.s, "hosts") || ag_next (&hosts, &list)) {
             ag_put_value (out, value);
@@ -313,122 +314,11 @@ ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
     return rc;
 }
 
-static int
-append_loaded (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, struct ag_err *err)
-{
-    static const char *const keys[] = {"name",        "version",  "description",
-                                       "bundle_hash", "settings", "types"};
-    struct ag_buf payload = {0};
-    struct ag_str value, types = AG_LIT ("\x80");
-    ag_map_get (pack, "types", &types);
-    ag_put_map (&payload, 8);
-    for (size_t i = 0; i < 6; i++) {
-        ag_put_lit (&payload, keys[i]);
-        if (ag_map_get (pack, keys[i], &value))
-            ag_put_null (&payload);
-        else
-            ag_put_value (&payload, value);
-    }
-    ag_declared_put_names (types, &payload);
-    return ag_declared_tell (journal, run, AG_EV_PACK_LOADED, &payload, err);
-}
-
-//  {pack, overrides, assignments: ["PACK.KEY=VALUE"]} for each pack of set.
-static int
-append_overridden (ag_journal_t *journal, struct ag_run *run, struct ag_str pack,
-                   struct ag_str overrides, struct ag_err *err)
-{
-    struct ag_buf payload = {0}, assignments = {0}, json = {0};
-    struct ag_cursor in = ag_cursor (overrides);
-    struct ag_head map, key;
-    struct ag_str value;
-    uint64_t seq;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return ag_fail (err, AG_E_USAGE, "settings of %.*s are a map", AG_STR_ARG (pack));
-    ag_put_list (&assignments, map.count);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        ag_buf_clear (&json);
-        ag_json_write (value, AG_JSON_LINE, &json);
-        ag_put_textf (&assignments, "%.*s.%.*s=%.*s", AG_STR_ARG (pack), AG_STR_ARG (key.s),
-                      (int)json.n, (const char *)json.p);
-    }
-    ag_put_map (&payload, 3);
-    ag_put_lit (&payload, "pack");
-    ag_put_text (&payload, pack);
-    ag_put_lit (&payload, "overrides");
-    ag_put_value (&payload, overrides);
-    ag_put_lit (&payload, "assignments");
-    ag_put_value (&payload, ag_buf_str (&assignments));
-    struct ag_draft draft = {.type = ag_type_name (AG_EV_PACK_SETTINGS_OVERRIDDEN),
-                             .payload = ag_buf_str (&payload),
-                             .actor = AG_LIT ("user")};
-    int rc = ag_journal_append (journal, run, &draft, &seq, err);
-    ag_buf_fini (&payload);
-    ag_buf_fini (&assignments);
-    ag_buf_fini (&json);
-    return rc;
-}
-
-static int
-announce_set (ag_journal_t *journal, struct ag_run *run, struct ag_str set, struct ag_err *err)
-{
-    struct ag_cursor in = ag_cursor (set);
-    struct ag_head map, key;
-    struct ag_str overrides;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return ag_fail (err, AG_E_USAGE, "set is a map of packs");
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &overrides); i++)
-        if (append_overridden (journal, run, key.s, overrides, err))
-            return -1;
-    return 0;
-}
-
-//  A pack is announced unless the run's log already says that this very pack is in force.
-static int
-announce_packs (ag_journal_t *journal, struct ag_run *run, struct ag_str packs, struct ag_err *err)
-{
-    struct ag_str pack, name, hash;
-    for (uint32_t i = 0; !ag_list_nth (packs, i, &pack); i++) {
-        struct ag_buf known = {0}, note = {0};
-        uint64_t seq;
-        if (ag_map_text (pack, "name", &name) || ag_map_text (pack, "bundle_hash", &hash))
-            continue;
-        ag_buf_text (&note, "pack/%.*s", AG_STR_ARG (name));
-        int rc = ag_note_get (journal, run, ag_buf_str (&note), run->head.tip, &known, &seq, err);
-        struct ag_buf value = {0};
-        ag_put_text (&value, hash);
-        if (rc == 0 || (rc > 0 && !ag_str_eq (ag_buf_str (&known), ag_buf_str (&value)))) {
-            rc = append_loaded (journal, run, pack, err);
-            if (!rc)
-                ag_note_put (journal, run, ag_buf_str (&note), run->head.tip, ag_buf_str (&value));
-        }
-        ag_buf_fini (&known);
-        ag_buf_fini (&note);
-        ag_buf_fini (&value);
-        if (rc < 0)
-            return -1;
-    }
-    return 0;
-}
-
 int
-ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec, struct ag_str set,
-                  struct ag_err *err)
+ag_spec_without (struct ag_str spec, struct ag_str pack, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_str hosts, host, packs;
-    struct ag_buf normal = {0};
-    int rc = 0;
-    if (ag_map_get (spec, "hosts", &hosts))
-        hosts = AG_LIT ("\x90");
-    for (uint32_t i = 0; !rc && !ag_list_nth (hosts, i, &host); i++)
-        if (!ag_map_get (host, "packs", &packs))
-            rc = announce_packs (journal, run, packs, err);
-    if (!rc && set.p)
-        rc = ag_value_normalise (set, &normal, err);
-    if (!rc && set.p)
-        rc = announce_set (journal, run, ag_buf_str (&normal), err);
-    ag_buf_fini (&normal);
-    return rc;
+    struct change change = {.without = pack, .err = err};
+    return put_changed (&change, spec, out);
 }
 
 static void

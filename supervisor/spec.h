@@ -24,9 +24,20 @@ int ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str 
                      struct ag_str packs, struct ag_str budget, struct ag_buf *out,
                      struct ag_err *err);
 
-//  Append pack.loaded for each pack of a spec (or, of a fork, pack.settings_overridden for what was set).
+//  The packs of a spec's script host, a list; empty without one.
+struct ag_str ag_spec_packs (struct ag_str spec);
+//  Append the spec without a pack.
+int ag_spec_without (struct ag_str spec, struct ag_str pack, struct ag_buf *out,
+                     struct ag_err *err);
+
+//  announce.c: append pack.loaded for each pack of a spec that is not in force yet as it is, pack.disabled for those in
+//  force that it does not have, and pack.settings_overridden for what was set.
 int ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec,
                       struct ag_str set, struct ag_err *err);
+
+//  Append pack.disabled: 1, or 0 when it is out of force already, -1. AG_E_NOT_FOUND: it was never loaded.
+int ag_spec_disable (ag_journal_t *journal, struct ag_run *run, struct ag_str name,
+                     struct ag_err *err);
 
 //  `welcome {run, agent, fork, settings, limits, packs?}` for a unit that said hello.
 int ag_spec_welcome (struct ag_house *house, struct ag_unit *unit, struct ag_buf *answer,

@@ -39,8 +39,22 @@ ag_wanted_pattern (struct ag_house *house, struct ag_run *run, struct ag_invocat
     return rc ? -1 : open->matches.count > 0;
 }
 
-static int
-drop (struct ag_house *house, struct ag_invocation *open, struct ag_err *err)
+bool
+ag_wanted_is_out (const struct ag_queue *queue)
+{
+    struct ag_cursor in = ag_cursor (ag_buf_str (&queue->disabled));
+    struct ag_head name;
+    struct ag_str pack;
+    if (!queue->disabled.n || ag_map_text (ag_buf_str (&queue->open.behavior), "pack", &pack))
+        return false;
+    while (in.p < in.end && !ag_next (&in, &name))
+        if (ag_str_eq (name.s, pack))
+            return true;
+    return false;
+}
+
+int
+ag_wanted_drop (struct ag_house *house, struct ag_invocation *open, struct ag_err *err)
 {
     if (open->started &&
         ag_invocation_note (house, open, AG_EV_BEHAVIOR_DECLINED, (struct ag_str){0}, 0, err))
@@ -102,6 +116,8 @@ ag_wanted (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, s
     struct ag_buf hold = {0};
     struct ag_event event;
     open->checked = run->head.tip;
+    if (ag_wanted_is_out (queue))
+        return ag_wanted_drop (house, open, err);
     if (is_plain (open))
         return 1;
     int rc = ag_journal_read (house->journal, run, open->event, &hold, &event, err);
@@ -121,6 +137,6 @@ ag_wanted (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, s
         return ag_invocation_give_up (house, open, &why, "pattern.too_large", err);
     }
     if (rc == 0)
-        return drop (house, open, err);
+        return ag_wanted_drop (house, open, err);
     return rc > 0 && events ? put_off (house, queue, events, err) : rc;
 }

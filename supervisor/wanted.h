@@ -11,6 +11,11 @@
 int ag_wanted (struct ag_house *house, struct ag_queue *queue, struct ag_run *run,
                struct ag_err *err);
 
+//  Is the open invocation of a pack that is out of force?
+bool ag_wanted_is_out (const struct ag_queue *queue);
+//  Close it: without a word, or with behavior.declined when it had been started.
+int ag_wanted_drop (struct ag_house *house, struct ag_invocation *open, struct ag_err *err);
+
 //  Find the pattern of its behaviour as the graph is at `open->at`; what was looked at is what it asked for. 1 when
 //  there is none, or it is found; 0, -1.
 int ag_wanted_pattern (struct ag_house *house, struct ag_run *run, struct ag_invocation *open,

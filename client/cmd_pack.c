@@ -1,0 +1,57 @@
+//  Packs of runs: list, load, disable.
+//  SPDX-License-Identifier: Apache-2.0
+#include "client/bundle.h"
+#include "client/client.h"
+#include "client/pick.h"
+#include "client/print.h"
+
+int
+ag_cmd_pack_list (struct ag_client *self, const struct ag_args_pack_list *args, struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_packs, .packs = {.run = ag_str (args->run)}};
+    return ag_client_show (self, &msg, ag_print_packs, err);
+}
+
+int
+ag_cmd_pack_load (struct ag_client *self, const struct ag_args_pack_load *args, struct ag_err *err)
+{
+    struct ag_buf packs = {0}, answer = {0};
+    ag_put_list (&packs, 1);
+    int rc = ag_bundle_read (args->dir, &packs, err);
+    struct ag_msg msg = {.type = AG_MSG_pack_load,
+                         .pack_load = {ag_str (args->run), ag_buf_str (&packs)}};
+    if (!rc)
+        rc = ag_client_ask (self, &msg, &answer, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc && !ag_pick_text (ag_buf_str (&answer), "event_id").n)
+        ag_client_remark (self, "It is in force already, as it is.");
+    else if (!rc) {
+        ag_look_text (stdout, ag_pick_text (ag_buf_str (&answer), "event_id"));
+        putchar ('\n');
+    }
+    ag_buf_fini (&packs);
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+int
+ag_cmd_pack_disable (struct ag_client *self, const struct ag_args_pack_disable *args,
+                     struct ag_err *err)
+{
+    struct ag_msg msg = {.type = AG_MSG_pack_disable,
+                         .pack_disable = {ag_str (args->run), ag_str (args->pack)}};
+    struct ag_buf answer = {0};
+    int rc = ag_client_ask (self, &msg, &answer, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, ag_buf_str (&answer));
+    else if (!rc && !ag_pick_bool (ag_buf_str (&answer), "disabled"))
+        ag_client_remark (self, "%s is out of force in %s already.", args->pack, args->run);
+    else if (!rc)
+        ag_client_remark (self,
+                          "%s is out of force in %s. While the configuration names it, the next "
+                          "`agsup up` loads it again.",
+                          args->pack, args->run);
+    ag_buf_fini (&answer);
+    return rc;
+}

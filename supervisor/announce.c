@@ -1,0 +1,277 @@
+//  What a run's log says of its packs: loaded, set otherwise, out of force.
+//  SPDX-License-Identifier: Apache-2.0
+#include "common/json.h"
+#include "supervisor/declared.h"
+#include "supervisor/record.h"
+#include "supervisor/spec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+append_loaded (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, struct ag_err *err)
+{
+    static const char *const keys[] = {"name",        "version",  "description",
+                                       "bundle_hash", "settings", "types"};
+    struct ag_buf payload = {0};
+    struct ag_str value, types = AG_LIT ("\x80");
+    ag_map_get (pack, "types", &types);
+    ag_put_map (&payload, 8);
+    for (size_t i = 0; i < 6; i++) {
+        ag_put_lit (&payload, keys[i]);
+        if (ag_map_get (pack, keys[i], &value))
+            ag_put_null (&payload);
+        else
+            ag_put_value (&payload, value);
+    }
+    ag_declared_put_names (types, &payload);
+    return ag_declared_tell (journal, run, AG_EV_PACK_LOADED, &payload, err);
+}
+
+//  {pack, overrides, assignments: ["PACK.KEY=VALUE"]} for each pack of set.
+static int
+append_overridden (ag_journal_t *journal, struct ag_run *run, struct ag_str pack,
+                   struct ag_str overrides, struct ag_err *err)
+{
+    struct ag_buf payload = {0}, assignments = {0}, json = {0};
+    struct ag_cursor in = ag_cursor (overrides);
+    struct ag_head map, key;
+    struct ag_str value;
+    uint64_t seq;
+    if (ag_next (&in, &map) || map.kind != AG_MAP)
+        return ag_fail (err, AG_E_USAGE, "settings of %.*s are a map", AG_STR_ARG (pack));
+    ag_put_list (&assignments, map.count);
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+        ag_buf_clear (&json);
+        ag_json_write (value, AG_JSON_LINE, &json);
+        ag_put_textf (&assignments, "%.*s.%.*s=%.*s", AG_STR_ARG (pack), AG_STR_ARG (key.s),
+                      (int)json.n, (const char *)json.p);
+    }
+    ag_put_map (&payload, 3);
+    ag_put_lit (&payload, "pack");
+    ag_put_text (&payload, pack);
+    ag_put_lit (&payload, "overrides");
+    ag_put_value (&payload, overrides);
+    ag_put_lit (&payload, "assignments");
+    ag_put_value (&payload, ag_buf_str (&assignments));
+    struct ag_draft draft = {.type = ag_type_name (AG_EV_PACK_SETTINGS_OVERRIDDEN),
+                             .payload = ag_buf_str (&payload),
+                             .actor = AG_LIT ("user")};
+    int rc = ag_journal_append (journal, run, &draft, &seq, err);
+    ag_buf_fini (&payload);
+    ag_buf_fini (&assignments);
+    ag_buf_fini (&json);
+    return rc;
+}
+
+static int
+announce_set (ag_journal_t *journal, struct ag_run *run, struct ag_str set, struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (set);
+    struct ag_head map, key;
+    struct ag_str overrides;
+    if (ag_next (&in, &map) || map.kind != AG_MAP)
+        return ag_fail (err, AG_E_USAGE, "set is a map of packs");
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &overrides); i++)
+        if (append_overridden (journal, run, key.s, overrides, err))
+            return -1;
+    return 0;
+}
+
+//  A pack is announced unless the run's log already says that this very pack is in force.
+static int
+announce_pack (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, struct ag_err *err)
+{
+    struct ag_buf known = {0}, value = {0};
+    struct ag_str name, hash;
+    if (ag_map_text (pack, "name", &name) || ag_map_text (pack, "bundle_hash", &hash))
+        return 0;
+    ag_put_text (&value, hash);
+    int rc = ag_force_get (journal, run, name, &known, err);
+    if (rc == 0 || (rc > 0 && !ag_str_eq (ag_buf_str (&known), ag_buf_str (&value)))) {
+        rc = append_loaded (journal, run, pack, err);
+        if (!rc)
+            ag_force_put (journal, run, name, ag_buf_str (&value));
+    }
+    ag_buf_fini (&known);
+    ag_buf_fini (&value);
+    return rc < 0 ? -1 : 0;
+}
+
+static int
+announce_packs (ag_journal_t *journal, struct ag_run *run, struct ag_str packs, struct ag_err *err)
+{
+    struct ag_str pack;
+    for (uint32_t i = 0; !ag_list_nth (packs, i, &pack); i++)
+        if (announce_pack (journal, run, pack, err))
+            return -1;
+    return 0;
+}
+
+struct ag_str
+ag_spec_packs (struct ag_str spec)
+{
+    struct ag_str hosts, host, packs;
+    if (!ag_map_get (spec, "hosts", &hosts))
+        for (uint32_t i = 0; !ag_list_nth (hosts, i, &host); i++)
+            if (!ag_map_get (host, "packs", &packs))
+                return packs;
+    return AG_LIT ("\x90");
+}
+
+//  The pack of a name: whether there is one.
+static bool
+find_pack (struct ag_str packs, struct ag_str name, struct ag_str *pack)
+{
+    struct ag_str other;
+    for (uint32_t i = 0; !ag_list_nth (packs, i, pack); i++)
+        if (!ag_map_text (*pack, "name", &other) && ag_str_eq (name, other))
+            return true;
+    return false;
+}
+
+/*  Out of force  */
+
+//  What the run's hosts registered for the pack, in order of the names' bytes.
+struct behaviors {
+    struct ag_buf holds[2];
+    struct ag_str *names;
+    size_t count;
+};
+
+static int
+by_bytes (const void *a, const void *b)
+{
+    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
+}
+
+static void
+add_behaviors (struct behaviors *self, struct ag_str list, struct ag_str pack)
+{
+    struct ag_str behavior, of, name;
+    for (uint32_t i = 0; !ag_list_nth (list, i, &behavior); i++) {
+        if (ag_map_text (behavior, "pack", &of) || !ag_str_eq (of, pack) ||
+            ag_map_text (behavior, "name", &name))
+            continue;
+        self->names = ag_xrealloc (self->names, (self->count + 1) * sizeof *self->names);
+        self->names[self->count++] = name;
+    }
+}
+
+static int
+put_behaviors (ag_journal_t *journal, const struct ag_run *run, struct ag_str pack,
+               struct ag_buf *out, struct ag_err *err)
+{
+    static const char *const hosts[] = {"host/0", "host/1"};
+    struct behaviors self = {0};
+    uint64_t seq;
+    int rc = 0;
+    for (size_t i = 0; i < 2 && rc >= 0; i++) {
+        rc =
+            ag_note_get (journal, run, ag_str (hosts[i]), run->head.tip, &self.holds[i], &seq, err);
+        if (rc > 0)
+            add_behaviors (&self, ag_buf_str (&self.holds[i]), pack);
+    }
+    if (self.count)
+        qsort (self.names, self.count, sizeof *self.names, by_bytes);
+    ag_put_lit (out, "behaviors");
+    ag_put_list (out, (uint32_t)self.count);
+    for (size_t i = 0; i < self.count; i++)
+        ag_put_text (out, self.names[i]);
+    free (self.names);
+    ag_buf_fini (&self.holds[0]);
+    ag_buf_fini (&self.holds[1]);
+    return rc < 0 ? -1 : 0;
+}
+
+//  The version that the run's spec, as it is, has of a pack.
+static int
+put_version (ag_journal_t *journal, const struct ag_run *run, struct ag_str name,
+             struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_buf spec = {0};
+    struct ag_str pack, version = {0};
+    uint64_t seq;
+    int rc = ag_note_get (journal, run, AG_LIT ("spec"), run->head.tip, &spec, &seq, err);
+    if (rc > 0 && find_pack (ag_spec_packs (ag_buf_str (&spec)), name, &pack))
+        ag_map_text (pack, "version", &version);
+    ag_put_pair_or_null (out, "version", version);
+    ag_buf_fini (&spec);
+    return rc < 0 ? -1 : 0;
+}
+
+static int
+append_disabled (ag_journal_t *journal, struct ag_run *run, struct ag_str name, struct ag_err *err)
+{
+    struct ag_declared declared = {0};
+    struct ag_buf payload = {0};
+    ag_put_map (&payload, 5);
+    ag_put_pair_text (&payload, "name", name);
+    int rc = put_version (journal, run, name, &payload, err) ||
+                     put_behaviors (journal, run, name, &payload, err) ||
+                     ag_declared_read (journal, run, run->head.tip, &declared, err)
+                 ? -1
+                 : 0;
+    if (!rc) {
+        ag_declared_put_names (ag_declared_of (&declared, name), &payload);
+        rc = ag_declared_tell (journal, run, AG_EV_PACK_DISABLED, &payload, err);
+    } else
+        ag_buf_fini (&payload);
+    ag_declared_fini (&declared);
+    return rc;
+}
+
+int
+ag_spec_disable (ag_journal_t *journal, struct ag_run *run, struct ag_str name, struct ag_err *err)
+{
+    struct ag_buf known = {0};
+    int rc = ag_force_get (journal, run, name, &known, err);
+    bool in_force = ag_kind_of (ag_buf_str (&known)) == AG_TEXT;
+    ag_buf_fini (&known);
+    if (rc <= 0)
+        return rc < 0 ? -1
+                      : ag_fail (err, AG_E_NOT_FOUND, "run %s never loaded a pack %.*s", run->id,
+                                 AG_STR_ARG (name));
+    if (!in_force)
+        return 0;
+    if (append_disabled (journal, run, name, err))
+        return -1;
+    ag_force_put (journal, run, name, AG_LIT ("\xc0"));
+    return 1;
+}
+
+//  Packs that are in force and not among these go out of force.
+static int
+disable_others (ag_journal_t *journal, struct ag_run *run, struct ag_str packs, struct ag_err *err)
+{
+    struct ag_buf names = {0};
+    struct ag_str pack, name;
+    struct ag_head head;
+    int rc = ag_force_list (journal, run, true, &names, err);
+    struct ag_cursor in = ag_cursor (ag_buf_str (&names));
+    while (!rc && in.p < in.end && !ag_next (&in, &head)) {
+        name = head.s;
+        if (!find_pack (packs, name, &pack))
+            rc = ag_spec_disable (journal, run, name, err) < 0 ? -1 : 0;
+    }
+    ag_buf_fini (&names);
+    return rc;
+}
+
+int
+ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec, struct ag_str set,
+                  struct ag_err *err)
+{
+    struct ag_buf normal = {0};
+    struct ag_str packs = ag_spec_packs (spec);
+    int rc = disable_others (journal, run, packs, err);
+    if (!rc)
+        rc = announce_packs (journal, run, packs, err);
+    if (!rc && set.p)
+        rc = ag_value_normalise (set, &normal, err);
+    if (!rc && set.p)
+        rc = announce_set (journal, run, ag_buf_str (&normal), err);
+    ag_buf_fini (&normal);
+    return rc;
+}

@@ -1,0 +1,170 @@
+"""Packs: what they declare holds for everybody, and a pack that is put out of force does nothing any more.
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import unittest
+
+from house import House, Refused, agent, main, until
+
+MANIFEST = """[pack]
+name = "{name}"
+version = "{version}"
+description = "A pack of a test"
+{types}
+"""
+INSIGHT = """[types.object.insight]
+required = ["text"]
+properties.text = {{ type = "string" }}
+properties.confidence = {{ type = "number", minimum = 0, maximum = {most}, default = 0.5 }}
+"""
+MAIN = """ag.behavior {{ name = "{name}.note", on = {{ "note.due" }}, function (event, graph, ctx)
+    graph.add_object (event.payload.type, event.payload.data)
+end }}
+"""
+
+
+def write(folder, name, version="1", types="", lua=MAIN):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "manifest.toml"), "w", encoding="utf-8") as file:
+        file.write(MANIFEST.format(name=name, version=version, types=types))
+    with open(os.path.join(folder, "main.lua"), "w", encoding="utf-8") as file:
+        file.write(lua.format(name=name))
+    return folder
+
+
+class Packs(unittest.TestCase):
+    """Two packs in one agent; the first one declares a type."""
+
+    def setUp(self):
+        self.house = house = House()
+        self.addCleanup(house.close)
+        self.typed = write(os.path.join(house.dir, "typed"), "typed", types=INSIGHT.format(most=1))
+        self.plain = write(os.path.join(house.dir, "plain"), "plain")
+        self.configure(self.typed, self.plain)
+        house.up()
+
+    def configure(self, *packs):
+        self.house.configure({"script": {"packs": list(packs)}, "program": agent("on.a")})
+
+    def tell(self, data, kind="insight", run="script"):
+        """Both behaviours make one object of it; the failures, by behaviour."""
+        first = self.house.tell(run, "note.due", type=kind, data=data)
+        self.house.idle(run)
+        events = [e for e in self.house.log_of(run, "behavior.failed") if e["seq"] > first]
+        return {e["payload"]["behavior"]: e["payload"] for e in events}
+
+    def registered(self, run, behavior, there=True):
+        """What is told from now on is matched with a list that has the behaviour, or has it not."""
+        def look():
+            found = self.house.log_of(run, "worker.registered")
+            return found and there == (behavior in [b["name"] for b in found[-1]["payload"]["behaviors"]])
+        until(f"a registration, {behavior}: {there}", look)
+
+    def test_what_a_pack_declares_holds_for_each_behaviour_and_for_people(self):
+        house = self.house
+        failed = self.tell({"confidence": 2})
+        self.assertEqual(set(failed), {"typed.note", "plain.note"})
+        self.assertEqual({one["reason"] for one in failed.values()}, {"type"})
+        self.assertIn("`insight` as pack typed declares it: text is missing, and 1 more", failed["plain.note"]["message"])
+        self.assertEqual(house.objects("script"), {})
+        self.assertEqual(self.tell({"text": "x"}), {})
+        self.assertEqual(list(house.objects("script").values()), [{"text": "x", "confidence": 0.5}] * 2)
+        operation = {"op": "add_object", "type": "insight", "data": {"text": 1}}
+        done = house.cli("apply", "script", stdin=json.dumps(operation), check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("text is 1, not string", done.stderr)
+        loaded, = [e["payload"] for e in house.log_of("script", "pack.loaded") if e["payload"]["name"] == "typed"]
+        self.assertEqual((loaded["object_types"], loaded["relation_types"]), (["insight"], []))
+        self.assertTrue(house.json("verify", "script", "--state")["ok"])
+        house.down()
+
+    def test_a_promote_is_held_against_the_types_of_the_parent(self):
+        house = self.house
+        looser = write(os.path.join(house.dir, "looser"), "typed", "2", INSIGHT.format(most=10))
+        house.cli("fork", "script", "--label", "loose", "--pack", looser)
+        self.assertEqual(self.tell({"text": "x", "confidence": 5}, run="loose"), {})
+        before = len(house.log_of("script"))
+        for words in ([], ["--dry-run"]):
+            done = house.cli("--json", "promote", "loose", *words, check=False)
+            plan = json.loads(done.stdout)
+            self.assertEqual((done.returncode, plan["is_promotable"], plan["conflicts"]), (5, False, []))
+            self.assertEqual([(v["type"], v["path"], v["detail"]) for v in plan["violations"]],
+                             [("insight", "confidence", "is 5, not at most 1")] * 2)
+        self.assertIn("schema", house.cli("promote", "loose", check=False).stdout)
+        self.assertEqual(len(house.log_of("script")), before)
+        house.down()
+
+    def test_i_14_a_disabled_pack_stops_at_once_and_leaves_its_state(self):
+        house = self.house
+        self.assertEqual(self.tell({"text": "x"}), {})
+        state, pid = house.objects("script"), house.pid("script")
+        done = house.json("pack", "disable", "script", "typed")
+        self.assertTrue(done["disabled"])
+        until("another process", lambda: house.pid("script") != pid)
+        self.assertEqual(house.objects("script"), state)
+        self.assertEqual(self.tell({"confidence": 2}), {})
+        new = {id: data for id, data in house.objects("script").items() if id not in state}
+        self.assertEqual(list(new.values()), [{"confidence": 2}])  # of plain alone, and untyped
+        self.assertFalse(house.json("pack", "disable", "script", "typed")["disabled"])
+        disabled = house.log_of("script", "pack.disabled")[0]
+        self.assertEqual(disabled["payload"], {"name": "typed", "version": "1", "behaviors": ["typed.note"],
+                                               "object_types": ["insight"], "relation_types": []})
+        self.assertEqual(house.cli("pack", "disable", "script", "unknown", check=False).returncode, 3)
+        self.registered("script", "typed.note", False)
+        house.idle("script")
+        before = len(house.log_of("script"))
+        done = house.json("pack", "load", "script", self.typed)
+        self.assertEqual((done["pack"], done["version"], done["event_id"]), ("typed", "1", f"evt_{before + 1:03}"))
+        self.assertIsNone(house.json("pack", "load", "script", self.typed)["event_id"])
+        self.registered("script", "typed.note")
+        self.assertEqual(set(self.tell({"confidence": 2})), {"typed.note", "plain.note"})
+        house.cli("pack", "disable", "script", "typed")
+        self.registered("script", "typed.note", False)
+        self.assertEqual(house.cli("pack", "load", "program", self.typed, check=False).returncode, 2)
+        self.assertEqual([p["name"] for p in house.json("pack", "list", "script")["packs"]], ["plain"])
+        house.kill("supervisor")
+        self.assertEqual(self.tell({"confidence": 3}), {})
+        self.assertTrue(house.json("verify", "script", "--state")["ok"])
+        house.down()
+        house.up()
+        self.registered("script", "typed.note")
+        self.assertEqual(set(self.tell({"confidence": 2})), {"typed.note", "plain.note"})
+        house.down()
+        self.configure(self.plain)
+        house.up()
+        self.assertEqual(self.tell({"confidence": 4}), {})
+        self.assertEqual(len(house.log_of("script", "pack.disabled")), 3)
+        house.down()
+
+    def test_what_a_disabled_pack_had_in_hand_is_declined_and_what_was_due_is_not_run(self):
+        house = self.house
+        slow = "ag.behavior {{ name = \"slow\", on = {{ \"note.due\" }}, priority = 9, function () while true do end end }}\n"
+        fork = house.json("fork", "script", "--pack", write(os.path.join(house.dir, "slow"), "slow", lua=slow))["run_id"]
+        self.tell({}, "free", fork)
+        self.registered(fork, "slow")
+        first = house.tell(fork, "note.due", type="free", data={})
+        house.tell(fork, "note.due", type="free", data={})
+        until("that it runs", lambda: [e for e in house.log_of(fork, "behavior.started")
+                                       if e["payload"]["behavior"] == "slow"])
+        house.cli("pack", "disable", fork, "slow")
+        house.idle(fork)
+        events = [e for e in house.log_of(fork) if e["seq"] > first]
+        ended = [(e["type"], e["payload"]["behavior"]) for e in events
+                 if e["type"] in ("behavior.completed", "behavior.failed", "behavior.declined")]
+        self.assertEqual(ended, [("behavior.declined", "slow")] + 2 * [
+            ("behavior.completed", "typed.note"), ("behavior.completed", "plain.note")])
+        house.down()
+
+    def test_a_type_is_declared_by_one_pack(self):
+        house = self.house
+        other = write(os.path.join(house.dir, "other"), "other", types=INSIGHT.format(most=1))
+        done = house.cli("fork", "script", "--pack", other, check=False)
+        self.assertIn("object type `insight` is declared by pack typed and by pack other", done.stderr)
+        with self.assertRaises(Refused):
+            house.ask("packs", run="nobody")
+        house.down()
+
+
+if __name__ == "__main__":
+    main()
