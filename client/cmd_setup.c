@@ -1,114 +1,12 @@
-//  Before there is a fleet: init, check, pack check, pack hash.
+//  Before there is a fleet: check, pack check, pack hash.
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 #include "common/answer.h"
 #include "common/conf.h"
 #include "common/pack.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-//  A fleet of one agent with one pack.
-static const struct {
-    const char *path, *text;
-} starter[] = {
-    {"agsup.toml",
-     "# A fleet of one agent. `agsup up` starts it, `agsup status` shows it, `agsup help` tells "
-     "the rest.\n"
-     "version = 1\n"
-     "\n"
-     "[agent.hello]\n"
-     "packs = [\"packs/hello\"]            # Lua, run inside its walls by a worker of its own\n"
-     "goal  = \"Say hello to the world\"   # appended to its run once, and again when it changes\n"
-     "\n"
-     "# Limits, enforced from outside; these are examples.\n"
-     "# nets = { memory = \"256MiB\", wall = \"2m\", events = 10_000 }\n"
-     "\n"
-     "# A program that speaks the worker protocol, in any language.\n"
-     "# [agent.reviewer]\n"
-     "# command = [\"python3\", \"reviewer.py\"]\n"
-     "# hears   = [{ from = \"hello\", on = \"object.created\" }]\n"},
-    {"packs/hello/manifest.toml", "[pack]\n"
-                                  "name        = \"hello\"\n"
-                                  "version     = \"0.1.0\"\n"
-                                  "description = \"Answers each goal with a greeting\"\n"},
-    {"packs/hello/main.lua",
-     "-- Each goal is answered with one greeting.\n"
-     "ag.behavior { name = \"greet\", on = { \"goal.created\" }, function (event, graph, ctx)\n"
-     "    graph.add_object (\"greeting\", { text = \"hello\", goal = event.payload.goal })\n"
-     "end }\n"},
-};
-enum { STARTER = sizeof starter / sizeof *starter };
-
-//  Every folder on the way to the file.
-static int
-make_folders (char *path, struct ag_err *err)
-{
-    for (char *slash = strchr (path + 1, '/'); slash; slash = strchr (slash + 1, '/')) {
-        *slash = 0;
-        int rc = mkdir (path, 0777);
-        if (rc && errno != EEXIST)
-            return ag_fail (err, AG_E_SYSTEM, "mkdir %s: %s", path, strerror (errno));
-        *slash = '/';
-    }
-    return 0;
-}
-
-//  What exists is never touched.
-static int
-write_new (char *path, const char *text, struct ag_err *err)
-{
-    if (make_folders (path, err))
-        return -1;
-    int fd = open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return ag_fail (err, errno == EEXIST ? AG_E_EXISTS : AG_E_SYSTEM, "%s: %s", path,
-                        strerror (errno));
-    size_t n = strlen (text);
-    int rc = write (fd, text, n) == (ssize_t)n
-                 ? 0
-                 : ag_fail (err, AG_E_SYSTEM, "write %s: %s", path, strerror (errno));
-    close (fd);
-    return rc;
-}
-
-//  {files: [PATH]}
-static void
-show_files (const struct ag_client *self, char *const paths[STARTER])
-{
-    struct ag_buf out = {0};
-    ag_put_map (&out, 1);
-    ag_put_lit (&out, "files");
-    ag_put_list (&out, STARTER);
-    for (int i = 0; i < STARTER; i++) {
-        ag_put_lit (&out, paths[i]);
-        if (!self->look.json)
-            printf ("%s\n", paths[i]);
-    }
-    if (self->look.json)
-        ag_look_json (&self->look, ag_buf_str (&out));
-    ag_buf_fini (&out);
-}
-
-int
-ag_cmd_init (struct ag_client *self, const struct ag_args_init *args, struct ag_err *err)
-{
-    char *paths[STARTER];
-    int rc = 0;
-    for (int i = 0; i < STARTER; i++)
-        paths[i] = ag_xprintf ("%s/%s", args->dir ? args->dir : ".", starter[i].path);
-    for (int i = 0; i < STARTER && !rc; i++)
-        rc = write_new (paths[i], starter[i].text, err);
-    if (!rc)
-        show_files (self, paths);
-    for (int i = 0; i < STARTER; i++)
-        free (paths[i]);
-    return rc;
-}
 
 static void
 put_names (struct ag_buf *out, const char *key, struct ag_str map)

@@ -140,16 +140,27 @@ check_lists_every_problem_beside_the_error (void **state)
 }
 
 static void
-a_pack_is_checked_whole_and_hashed_without_a_fleet (void **state)
+a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
 {
     (void)state;
     char dir[] = "/tmp/agsup-init-XXXXXX";
     assert_non_null (mkdtemp (dir));
-    char *init = ag_xprintf ("init %s/fleet", dir),
-         *check = ag_xprintf ("pack check %s/fleet/packs/hello --json", dir),
-         *hash = ag_xprintf ("pack hash %s/fleet/packs/hello --json", dir);
-    struct outcome outcome = run ("/nowhere", init);
+    char *make = ag_xprintf ("pack new %s/hello", dir),
+         *check = ag_xprintf ("pack check %s/hello --json", dir),
+         *hash = ag_xprintf ("pack hash %s/hello --json", dir),
+         *spoil = ag_xprintf ("printf '[pack]\\nname=\"x1\"\\nversion=\"1\"\\ndescription=\"x\"' > "
+                              "%s/hello/manifest.toml",
+                              dir);
+    struct outcome outcome = run ("/nowhere", make);
+    assert_int_equal (outcome.status, 0);
     outcome_fini (&outcome);
+    outcome = run ("/nowhere", make);
+    assert_int_equal (outcome.err.code, AG_E_EXISTS);
+    outcome_fini (&outcome);
+    outcome = run ("/nowhere", check);
+    assert_string_equal (outcome.out, "{\"ok\":true}\n");
+    outcome_fini (&outcome);
+    assert_int_equal (system (spoil), 0);
     outcome = run ("/nowhere", check);
     assert_int_equal (outcome.status, 2);
     assert_contains (outcome.out, "\"code\":\"pack\"");
@@ -163,12 +174,16 @@ a_pack_is_checked_whole_and_hashed_without_a_fleet (void **state)
     outcome = run ("/nowhere", "pack hash /no/such/folder");
     assert_int_equal (outcome.err.code, AG_E_PACK);
     outcome_fini (&outcome);
+    outcome = run ("/nowhere", "pack new /tmp/agsup-not-a-name");
+    assert_int_equal (outcome.err.code, AG_E_USAGE);
+    outcome_fini (&outcome);
     char *remove = ag_xprintf ("rm -rf %s", dir);
     assert_int_equal (system (remove), 0);
     free (remove);
-    free (init);
+    free (make);
     free (check);
     free (hash);
+    free (spoil);
 }
 
 //  Where the nursery looks: the group of the process, wherever version 2 is mounted.
@@ -197,7 +212,7 @@ main (void)
         cmocka_unit_test (a_fleet_that_does_not_get_up_says_why),
         cmocka_unit_test (init_makes_a_fleet_that_check_finds_valid_and_never_writes_over),
         cmocka_unit_test (check_lists_every_problem_beside_the_error),
-        cmocka_unit_test (a_pack_is_checked_whole_and_hashed_without_a_fleet),
+        cmocka_unit_test (a_pack_is_made_whole_checked_and_hashed_without_a_fleet),
         cmocka_unit_test (doctor_says_where_control_groups_are_or_why_there_are_none),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
