@@ -414,6 +414,34 @@ a_fork_gathers_settings_by_pack_and_carries_packs_whole (void **state)
 }
 
 static void
+packs_are_listed_loaded_and_disabled (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/agsup-pack-XXXXXX";
+    assert_non_null (mkdtemp (dir));
+    char *make = ag_xprintf ("echo -n b > %s/main.lua", dir),
+         *remove = ag_xprintf ("rm -r %s", dir);
+    char *load = ag_xprintf ("pack load a %s", dir), *again = ag_xprintf ("%s --json", load);
+    assert_int_equal (system (make), 0);
+    assert_command ("pack list a --json", ROWS ({"packs", "{'do':'ok','packs':[]}", 0}),
+                    "{'packs':[]}\n", 0);
+    assert_command (load, ROWS ({"pack_load", "{'do':'ok','event_id':'evt_007'}", 0}), "evt_007\n",
+                    0);
+    assert_command (again, ROWS ({"pack_load", "{'do':'ok','event_id':null}", 0}),
+                    "{'event_id':null}\n", 0);
+    assert_command ("pack disable a p --json",
+                    ROWS ({"pack_disable", "{'do':'ok','disabled':true}", 0}),
+                    "{'disabled':true}\n", 0);
+    assert_command ("pack disable a p", ROWS ({"pack_disable", "{'do':'ok','disabled':false}", 0}),
+                    "", 0);
+    assert_int_equal (system (remove), 0);
+    free (make);
+    free (remove);
+    free (load);
+    free (again);
+}
+
+static void
 several_forks_are_a_list (void **state)
 {
     (void)state;
@@ -524,6 +552,7 @@ main (void)
         cmocka_unit_test (a_line_that_is_no_json_is_named_and_nothing_is_sent),
         cmocka_unit_test (tell_takes_an_object_only),
         cmocka_unit_test (a_fork_gathers_settings_by_pack_and_carries_packs_whole),
+        cmocka_unit_test (packs_are_listed_loaded_and_disabled),
         cmocka_unit_test (several_forks_are_a_list),
         cmocka_unit_test (output_is_read_to_its_end_and_printed_as_it_is),
         cmocka_unit_test (tail_reads_the_log_when_there_is_a_hint_and_prints_each_event_once),

@@ -438,6 +438,20 @@ a_repair_says_what_is_damaged_and_where_each_run_ends (void **state)
                    "7 events kept in b, 2 lost\n");
 }
 
+static void
+packs_are_a_table_with_the_types_that_they_declare (void **state)
+{
+    (void)state;
+    assert_prints (ag_print_packs,
+                   "{'packs':[{'run':'r1','label':'auditor','name':'licences','version':'1.0.0',"
+                   "'bundle_hash':'sha256:83','object_types':['finding'],'relation_types':"
+                   "['found_in']},{'run':'r2','label':'','name':'xy','version':'1','bundle_hash':"
+                   "'sha256:00','object_types':[],'relation_types':[]}]}",
+                   "RUN     PACK     VERSION BUNDLE    TYPES\n"
+                   "auditor licences 1.0.0   sha256:83 finding, found_in\n"
+                   "r2      xy       1       sha256:00 -\n");
+}
+
 //  Another build may answer with less, with more, or with other kinds.
 static void
 an_answer_that_is_not_as_expected_is_no_accident (void **state)
@@ -446,7 +460,8 @@ an_answer_that_is_not_as_expected_is_no_accident (void **state)
     static print_fn *const all[] = {
         event,           ag_print_why,     ag_print_status, ag_print_tree,   ag_print_plan,
         ag_print_diff,   ag_print_objects, ag_print_thing,  ag_print_states, ag_print_verify,
-        ag_print_checks, ag_print_kept,    ag_print_replay, ag_print_again,  ag_print_repair};
+        ag_print_checks, ag_print_kept,    ag_print_replay, ag_print_again,  ag_print_repair,
+        ag_print_packs};
     static const char *const answers[] = {
         "{}",
         "[]",
@@ -487,6 +502,7 @@ main (void)
         cmocka_unit_test (states_are_coloured_for_a_person_that_sees_colours),
         cmocka_unit_test (what_keeps_a_run_is_a_line_each),
         cmocka_unit_test (a_bad_run_is_named_with_its_first_bad_event),
+        cmocka_unit_test (packs_are_a_table_with_the_types_that_they_declare),
         cmocka_unit_test (a_repair_says_what_is_damaged_and_where_each_run_ends),
         cmocka_unit_test (an_answer_that_is_not_as_expected_is_no_accident),
     };
