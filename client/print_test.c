@@ -458,10 +458,10 @@ an_answer_that_is_not_as_expected_is_no_accident (void **state)
 {
     (void)state;
     static print_fn *const all[] = {
-        event,           ag_print_why,     ag_print_status, ag_print_tree,   ag_print_plan,
-        ag_print_diff,   ag_print_objects, ag_print_thing,  ag_print_states, ag_print_verify,
-        ag_print_checks, ag_print_kept,    ag_print_replay, ag_print_again,  ag_print_repair,
-        ag_print_packs};
+        event,           ag_print_why,    ag_print_status,  ag_print_tree,
+        ag_print_plan,   ag_print_diff,   ag_print_objects, ag_print_thing,
+        ag_print_states, ag_print_verify, ag_print_checks,  ag_print_kept,
+        ag_print_replay, ag_print_again,  ag_print_repair,  ag_print_packs};
     static const char *const answers[] = {
         "{}",
         "[]",

@@ -74,9 +74,13 @@ ag_declared_read (ag_journal_t *journal, const struct ag_run *run, uint64_t at,
 {
     uint64_t seq;
     ag_declared_fini (self);
+    self->never = run->untyped;
+    if (self->never)
+        return 0;
     int rc = ag_note_get (journal, run, AG_LIT ("types"), at, &self->note, &seq, err);
     if (rc > 0)
         add_all (self, ag_buf_str (&self->note));
+    self->never = rc == 0;
     return rc < 0 ? -1 : 0;
 }
 
@@ -321,6 +325,7 @@ ag_declared_tell (ag_journal_t *journal, struct ag_run *run, enum ag_type type,
 {
     struct ag_mark mark = ag_journal_mark (journal);
     bool loaded = type == AG_EV_PACK_LOADED;
+    run->untyped = false;
     int rc = keep_note (journal, run, loaded, ag_buf_str (payload), err);
     if (rc)
         ag_buf_fini (payload);

@@ -20,6 +20,7 @@ struct ag_declared {
     struct ag_declared_type *list; //  sorted
     size_t count;
     size_t defaults; //  bytes that were added
+    bool never;      //  nothing was ever declared in the run
 };
 
 //  What is in force at a sequence. `{0}` is nothing; fini takes that too.

@@ -42,13 +42,8 @@ disable (struct core *self, uint64_t run, const char *name)
 static void
 verify (struct core *self, uint64_t run, const char *says)
 {
-    struct ag_verify found = {.run = run};
-    int rc;
-    while ((rc = ag_verify_step (self->journal, &found, 100, &self->err)) > 0)
-        ;
-    assert_int_equal (rc, 0);
-    if (!found.reason[0])
-        must (self, ag_verify_state (self->journal, &found, &self->err));
+    struct ag_verify found;
+    core_walk (self, run, &found);
     assert_string_equal (found.reason, says);
     ag_verify_fini (&found);
 }

@@ -95,6 +95,7 @@ read_declared (struct ag_apply *self, struct ag_err *err)
         ag_declared_read (self->journal, self->run, self->run->head.tip, &self->declared, err))
         return -1;
     self->declared_read = true;
+    self->run->untyped = self->declared.never; //  what was never noted, no rollback brings back
     return 0;
 }
 

@@ -53,6 +53,7 @@ struct ag_run {
     //  In memory.
     bool hidden;                //  in the making: nobody finds it by name or in a list
     bool discarded;             //  its label is free; what it holds is read no more
+    bool untyped;               //  known: no pack in it ever declared a type
     uint64_t archived;          //  own events up to here may lie in the archive
     const struct ag_run *above; //  the parent, NULL for a root
     struct ag_run_head head;
@@ -70,8 +71,7 @@ struct ag_birth {
     struct ag_str origin; //  at most AG_ORIGIN_BYTES without NUL
 };
 
-//  A new root run. AG_E_EXISTS: the label is taken. AG_E_USAGE: it can be none (see ids.h). A run id that
-//  happens to be the label of another run is skipped.
+//  A new root run. AG_E_EXISTS: the label is taken. AG_E_USAGE: it can be none. An id that is a label is skipped.
 int ag_run_create (ag_journal_t *journal, const struct ag_birth *birth, struct ag_run **run,
                    struct ag_err *err);
 
