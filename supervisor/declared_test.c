@@ -4,7 +4,7 @@
 #include "supervisor/policy.h"
 #include "supervisor/promote_test.h"
 #include "supervisor/record.h"
-#include "supervisor/verify.h"
+#include "supervisor/verify_test.h"
 #include "supervisor/waiting.h"
 
 #define INSIGHT                                                                                    \
@@ -43,9 +43,7 @@ static void
 verify (struct core *self, uint64_t run, const char *says)
 {
     struct ag_verify found;
-    core_walk (self, run, &found);
-    assert_string_equal (found.reason, says);
-    ag_verify_fini (&found);
+    assert_string_equal (core_verify (self, run, &found), says);
 }
 
 //  A fork in which nothing is typed of a parent that loads the pack after the cut.
