@@ -19,16 +19,16 @@ enum { WAIT_APPROVALS = 16 }; //  of each run
 
 //  The state of a run for people: discarded, or its units', the busiest first.
 static const char *
-state_of (struct ag_house *house, uint64_t run)
+state_of (struct ag_house *house, const struct ag_run *run)
 {
     static const enum ag_unit_state order[] = {AG_UNIT_FAILED,  AG_UNIT_BUSY,    AG_UNIT_STARTING,
                                                AG_UNIT_BACKOFF, AG_UNIT_WAITING, AG_UNIT_READY,
                                                AG_UNIT_PARKED,  AG_UNIT_STOPPED};
-    if (ag_is_discarded (house->journal, run))
+    if (run->discarded)
         return "discarded";
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         for (uint32_t host = 0; host < AG_HOSTS; host++) {
-            const struct ag_unit *unit = ag_fleet_unit (house, run, host);
+            const struct ag_unit *unit = ag_fleet_unit (house, run->number, host);
             if (unit && unit->state == order[i])
                 return ag_unit_state_name (unit->state);
         }
@@ -237,7 +237,7 @@ add_run (void *arg, struct ag_run *run)
         tree->more = true;
         return false;
     }
-    const char *state = state_of (tree->house, run->number);
+    const char *state = state_of (tree->house, run);
     tree->looked++;
     tree->last = run->number;
     if (!tree->all && !strcmp (state, "discarded"))
@@ -350,13 +350,13 @@ put_approvals (struct ag_house *house, struct ag_run *run, struct ag_buf *out, s
 
 //  Is it so, what this run is waited for?
 static bool
-is_there (struct ag_command *command, uint64_t run)
+is_there (struct ag_command *command, const struct ag_run *run)
 {
     struct ag_house *house = command->house;
-    bool ended = is_ended (house, run);
+    bool ended = is_ended (house, run->number);
     if (command->msg->wait.ended)
         return ended;
-    return ag_queue_idle (house, run) || (ended && strcmp (state_of (house, run), "idle"));
+    return ag_queue_idle (house, run->number) || (ended && strcmp (state_of (house, run), "idle"));
 }
 
 //  How one run stands; what an idle one waits for.
@@ -367,7 +367,7 @@ put_waited (struct ag_house *house, struct ag_run *run, struct ag_buf *out, stru
     ag_put_lit (out, "run");
     ag_put_lit (out, run->id);
     ag_put_lit (out, "state");
-    ag_put_lit (out, state_of (house, run->number));
+    ag_put_lit (out, state_of (house, run));
     ag_put_lit (out, "exhausted_by");
     put_text_or_null (out, ag_queue_exhausted_by (house, run->number));
     ag_put_lit (out, "approvals");
@@ -398,7 +398,7 @@ each_waited (struct ag_command *command, bool *done, struct ag_buf *out, struct 
         if (ag_run_find (house->journal, name.s, &run, err) ||
             (out && put_waited (house, run, out, err)))
             return -1;
-        *done = *done && is_there (command, run->number);
+        *done = *done && is_there (command, run);
     }
     return 0;
 }

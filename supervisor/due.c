@@ -157,6 +157,21 @@ ag_named_fini (struct ag_named *named)
     free (named->list);
 }
 
+//  The place of the first relation of a type, or where it would be.
+static size_t
+first_of (const struct ag_named *named, struct ag_str type)
+{
+    size_t from = 0, to = named->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (ag_str_cmp (named->list[middle].type, type) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 static int
 add_relations (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, uint32_t host,
                struct ag_str behavior, const struct ag_event *event, struct ag_named *named,
@@ -166,12 +181,13 @@ add_relations (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue
     if (ag_map_text (behavior, "relation_type", &type))
         return add (queue, AG_DUE_MAX, host, event->seq, behavior, (struct ag_str){0}, err);
     int rc = find_named (journal, run, event, named, err);
-    for (size_t i = 0; i < named->count && !rc; i++) {
+    for (size_t i = rc ? 0 : first_of (named, type);
+         !rc && i < named->count && ag_str_eq (named->list[i].type, type); i++) {
         const struct ag_named_relation *one = &named->list[i];
-        if (ag_str_eq (one->type, type) && !ag_str_eq (one->id, last)) {
-            rc = add (queue, AG_DUE_MAX, host, event->seq, behavior, one->id, err);
-            last = one->id;
-        }
+        if (ag_str_eq (one->id, last))
+            continue;
+        rc = add (queue, AG_DUE_MAX, host, event->seq, behavior, one->id, err);
+        last = one->id;
     }
     return rc;
 }

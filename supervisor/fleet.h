@@ -101,9 +101,11 @@ bool ag_unit_is_doomed (const struct ag_unit *unit);
 int ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct ag_err *err);
 //  Is the process pid the root of a tree, or somewhere in it?
 bool ag_fleet_is_inside (int32_t pid, int32_t root);
-//  What the nursery says; true while there may be more. news: it is waited for a moment while a process is being made.
+//  What the nursery says; true while there may be more. news: while a process is being made it is waited for until
+//  end_ms, which is half a second from where it was asked for.
 bool ag_fleet_nursery (void *house);
-bool ag_fleet_news (struct ag_house *house);
+int64_t ag_fleet_news_end (void);
+bool ag_fleet_news (struct ag_house *house, int64_t end_ms);
 //  Starts that are due, back-offs that ran out, idle processes; once a turn and each second.
 void ag_fleet_tick (struct ag_house *house);
 //  Processes that ended, whose end is on disk now: the nursery may forget them.

@@ -55,7 +55,7 @@ ag_open_add (ag_journal_t *self, struct ag_open *open, bool made)
     self->open_count++;
     if (!made)
         return;
-    *add_undo (self) = (struct ag_undo){.open = open, .made = true};
+    *add_undo (self) = (struct ag_undo){.done = AG_DONE_MADE, .open = open};
     open->marked = self->marks;
     open->dirty = true;
     TAILQ_INSERT_TAIL (&self->dirty, open, dirty_link);
@@ -81,15 +81,9 @@ ag_open_clear (ag_journal_t *self)
 }
 
 void
-ag_open_shown (ag_journal_t *self, struct ag_run *run)
+ag_open_change (ag_journal_t *self, struct ag_run *run, enum ag_done done)
 {
-    *add_undo (self) = (struct ag_undo){.open = (struct ag_open *)run, .shown = true};
-}
-
-void
-ag_open_discarded (ag_journal_t *self, struct ag_run *run)
-{
-    *add_undo (self) = (struct ag_undo){.open = (struct ag_open *)run, .discarded = true};
+    *add_undo (self) = (struct ag_undo){.done = done, .open = (struct ag_open *)run};
 }
 
 void
@@ -230,8 +224,10 @@ ag_journal_begin_turn (ag_journal_t *self)
         return;
     ag_buf_fini (&self->bytes); //  a turn of very many leaves no more behind than usual ones need
     free (self->events);
+    free (self->undo);
     self->events = NULL;
-    self->event_room = 0;
+    self->undo = NULL;
+    self->event_room = self->undo_room = 0;
 }
 
 struct ag_mark
@@ -247,23 +243,33 @@ ag_journal_mark (ag_journal_t *self)
                             .next_run = self->next_run};
 }
 
+static void
+take_back (ag_journal_t *self, const struct ag_undo *undo)
+{
+    struct ag_run *run = &undo->open->run;
+    switch (undo->done) {
+    case AG_DONE_HEAD:
+        run->head = undo->head;
+        undo->open->marked = undo->marked;
+        break;
+    case AG_DONE_MADE:
+        forget (self, undo->open);
+        break;
+    case AG_DONE_SHOWN:
+        run->hidden = true;
+        run->label[0] = 0;
+        break;
+    case AG_DONE_DISCARDED:
+        run->discarded = false;
+        break;
+    }
+}
+
 void
 ag_journal_rollback (ag_journal_t *self, const struct ag_mark *mark)
 {
-    while (self->undo_count > mark->undo) {
-        struct ag_undo *undo = &self->undo[--self->undo_count];
-        if (undo->made) {
-            forget (self, undo->open);
-        } else if (undo->shown) {
-            undo->open->run.hidden = true;
-            undo->open->run.label[0] = 0;
-        } else if (undo->discarded) {
-            undo->open->run.discarded = false;
-        } else {
-            undo->open->run.head = undo->head;
-            undo->open->marked = undo->marked;
-        }
-    }
+    while (self->undo_count > mark->undo)
+        take_back (self, &self->undo[--self->undo_count]);
     ag_batch_rollback (self->batch, mark->batch);
     ag_cache_clear (&self->cache);
     ag_archive_forget (&self->archive);

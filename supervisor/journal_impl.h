@@ -12,8 +12,7 @@
 
 enum {
     AG_CHECKPOINT = 256, //  events of a run from one checkpoint to the next
-    AG_COUNTED = 1024, //  events of the stream from one record of the counters to the next, at most
-    AG_NAMED = 64      //  labels that are remembered
+    AG_NAMED = 64        //  labels that are remembered
 };
 
 //  An open run. Its place in the journal stays the same while it is open.
@@ -27,14 +26,13 @@ struct ag_open {
 RB_HEAD (ag_open_runs, ag_open);
 TAILQ_HEAD (ag_open_list, ag_open);
 
-//  How to take back what a request did to a run.
+//  What a request did to a run, and how it was before.
+enum ag_done { AG_DONE_HEAD, AG_DONE_MADE, AG_DONE_SHOWN, AG_DONE_DISCARDED };
 struct ag_undo {
+    enum ag_done done;
     struct ag_open *open;
-    struct ag_run_head head;
+    struct ag_run_head head; //  of AG_DONE_HEAD alone, as the next one
     uint64_t marked;
-    bool made;      //  the run itself was made
-    bool shown;     //  it was hidden, and had no label
-    bool discarded; //  it was not
 };
 
 //  An event of this turn; its bytes lie in `bytes`.
@@ -63,6 +61,7 @@ struct ag_journal {
     uint64_t stream, next_run;
     uint64_t stream_begin;          //  stream before this turn
     uint64_t kept_run, kept_stream; //  next_run and stream as they stand in the store's counters
+    bool count;                     //  write them with this turn, however little they changed
     bool lost;                      //  after a failed commit, until the store is read again
     bool dead;                      //  the store has to be reopened for that
 
@@ -79,9 +78,8 @@ void ag_journal_begin_turn (ag_journal_t *self);
 struct ag_open *ag_open_find (ag_journal_t *self, uint64_t number);
 //  Link a run that was read, or made (then it is undone with the request).
 void ag_open_add (ag_journal_t *self, struct ag_open *open, bool made);
-//  A hidden run is about to be shown, or a run to be discarded: that is undone with the request.
-void ag_open_shown (ag_journal_t *self, struct ag_run *run);
-void ag_open_discarded (ag_journal_t *self, struct ag_run *run);
+//  A hidden run, without a label yet, is about to be shown, or a run to be discarded: undone with the request.
+void ag_open_change (ag_journal_t *self, struct ag_run *run, enum ag_done done);
 //  Forget every open run; nothing is dirty.
 void ag_open_clear (ag_journal_t *self);
 

@@ -68,7 +68,6 @@ events_are_numbered_in_their_run_and_in_the_store (void **state)
     assert_heard (&heard, "");
 }
 
-//  More stretches than one key of the stream holds.
 //  Its number is not written with each turn: what was written after it counts, wherever the store is left.
 static void
 the_stream_goes_on_where_it_was_whenever_the_store_is_opened (void **state)
@@ -89,6 +88,7 @@ the_stream_goes_on_where_it_was_whenever_the_store_is_opened (void **state)
     assert_int_equal (core_root (self, ""), run + 2);
 }
 
+//  More stretches than one key of the stream holds.
 static void
 the_stream_of_long_mixed_turns_reads_back_from_any_number (void **state)
 {

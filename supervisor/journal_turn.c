@@ -7,6 +7,7 @@
 
 enum {
     SEGMENTS = 256, //  in one key of the stream
+    COUNTED = 1024, //  events of the stream from one record of the counters to the next, at most
 #ifdef __SANITIZE_ADDRESS__
     OPEN_RUNS = 0 //  a pointer that outlives its turn is found out
 #else
@@ -247,8 +248,10 @@ put_stream (ag_journal_t *self)
 static void
 put_counters (ag_journal_t *self)
 {
-    if (self->next_run == self->kept_run && self->stream - self->kept_stream < AG_COUNTED)
+    if (!self->count && self->next_run == self->kept_run &&
+        self->stream - self->kept_stream < COUNTED)
         return;
+    self->count = false;
     self->kept_run = self->next_run;
     self->kept_stream = self->stream;
     struct ag_key key;

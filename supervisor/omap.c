@@ -38,7 +38,8 @@ ag_omap_insert (struct ag_omap *self, struct ag_entry *entry)
     return RB_INSERT (ag_omap, self, entry);
 }
 
-//  Between near and the entry that follows it: one of the two has no child on that side.
+//  Between near and the entry that follows it: one of the two has no child on that side. RB_SET and
+//  RB_INSERT_COLOR are of libbsd's inside: they are what its RB_INSERT ends with.
 static void
 link_behind (struct ag_omap *self, struct ag_entry *near, struct ag_entry *next,
              struct ag_entry *entry)

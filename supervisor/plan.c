@@ -214,7 +214,6 @@ kind_name (enum ag_entity_kind kind)
     return kind == AG_OBJECT ? "object" : "relation";
 }
 
-//  The words are stable: people and tests look for them.
 //  A thing that the fork made again, under an id that the parent used: an import may hold that, and no event
 //  of a promote says it, unless it is a patch.
 static bool
@@ -225,6 +224,7 @@ made_again (const struct planner *self)
     return now->live && now->tip.again && self->parent_now.used && !patch;
 }
 
+//  The words are stable: people and tests look for them.
 static const char *
 both_changed_words (struct planner *self, int identical)
 {

@@ -396,12 +396,20 @@ is_born (struct ag_house *house)
     return false;
 }
 
+int64_t
+ag_fleet_news_end (void)
+{
+    return ag_now_ms() + NEWS_MS;
+}
+
 bool
-ag_fleet_news (struct ag_house *house)
+ag_fleet_news (struct ag_house *house, int64_t end_ms)
 {
     struct pollfd pair = {.fd = ag_nursery_fd (house->nursery), .events = POLLIN};
+    int64_t left_ms = end_ms - ag_now_ms();
     return ag_fleet_nursery (house) ||
-           (is_born (house) && poll (&pair, 1, NEWS_MS) > 0 && ag_fleet_nursery (house));
+           (left_ms > 0 && is_born (house) && poll (&pair, 1, (int)left_ms) > 0 &&
+            ag_fleet_nursery (house));
 }
 
 //  Everything it comes after is ready.

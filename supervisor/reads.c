@@ -96,6 +96,7 @@ struct check {
     struct ag_run *run;
     const struct ag_invocation *invocation;
     struct set set; //  what it asked for; made for the first event that changes the graph
+    bool is_made;
     struct ag_buf hold;
     struct ag_err *err;
     int rc;
@@ -112,9 +113,10 @@ static bool
 asked_for (struct check *self, const struct touched *touched)
 {
     struct entry entry;
-    if (!self->set.arena.now.chunk)
+    if (!self->is_made)
         for (size_t at = 0; entry_at (&self->invocation->reads, &at, &entry);)
             set_add (&self->set, &entry, &self->hold);
+    self->is_made = true;
     return has (self, AG_READ_ENTITY, touched->id) || has (self, AG_READ_TYPE, touched->type) ||
            has (self, AG_READ_ENDPOINT, touched->source) ||
            has (self, AG_READ_ENDPOINT, touched->target);

@@ -181,7 +181,7 @@ rescue (struct ag_repair *self, struct ag_err *err)
         self->lost = true;
     if (self->fresh->stream < self->old->stream)
         self->fresh->stream = self->old->stream;
-    self->fresh->kept_run = 0; //  so that the counters are written, however little they changed
+    self->fresh->count = true;
     if (self->old->next_run > 1)
         ag_run_skip (self->fresh, self->old->next_run - 1);
     return copy_answers (self, err) || ag_journal_commit (self->fresh, err) ? -1 : 0;

@@ -37,52 +37,34 @@ ag_archive_step (ag_journal_t *journal, struct ag_run *run, int chunks,
 
 /*  Discard  */
 
-bool
-ag_is_discarded (ag_journal_t *journal, uint64_t number)
-{
-    struct ag_err err;
-    struct ag_run *run;
-    return !ag_run_get (journal, number, &run, &err) && run->discarded;
-}
-
 int
 ag_discard_check (const struct ag_run *run, struct ag_err *err)
 {
     return run->discarded ? ag_fail (err, AG_E_DISCARDED, "run %s is discarded", run->id) : 0;
 }
 
-//  Forks of a run that are not discarded, up to a number of them.
-struct forks {
-    ag_journal_t *journal;
-    uint64_t runs[AG_KEPT_MAX];
-    uint32_t limit, count;
-};
-
 static bool
-add_fork (void *arg, struct ag_run *fork)
+note_fork (void *arg, struct ag_run *fork)
 {
-    struct forks *self = arg;
+    struct ag_run **living = arg;
     if (!fork->discarded)
-        self->runs[self->count++] = fork->number;
-    return self->count < self->limit;
+        *living = fork;
+    return fork->discarded;
 }
 
 int
 ag_discard (ag_journal_t *journal, struct ag_run *run, struct ag_err *err)
 {
-    struct forks forks = {.journal = journal, .limit = 1};
     struct ag_buf payload = {0};
-    char fork[AG_RUN_TEXT];
+    struct ag_run *fork = NULL;
     if (run->discarded)
         return 0;
     if (!run->parent)
         return ag_fail (err, AG_E_USAGE, "run %s is a root: only forks are discarded", run->id);
-    if (ag_run_children (journal, run->number, 0, add_fork, &forks, err))
+    if (ag_run_children (journal, run->number, 0, note_fork, &fork, err))
         return -1;
-    if (forks.count) {
-        ag_run_id (forks.runs[0], fork);
-        return ag_fail (err, AG_E_KEPT, "run %s has forks of its own: %s", run->id, fork);
-    }
+    if (fork)
+        return ag_fail (err, AG_E_KEPT, "run %s has forks of its own: %s", run->id, fork->id);
     ag_put_map (&payload, 0);
     if (ag_journal_tell (journal, run, AG_EV_RUNTIME_DISCARDED, 0, &payload, NULL, err))
         return -1;
@@ -99,7 +81,7 @@ struct kept {
     uint32_t *count;
     const char *reason;
     enum ag_entity_kind kind;
-    uint32_t waiting;
+    uint32_t waiting, forks;
     struct ag_err *err;
     int rc;
 };
@@ -124,19 +106,22 @@ put_reason (struct kept *self, const char *reason, uint64_t run, uint64_t event,
     ++*self->count;
 }
 
-//  Forks that live, by their cuts.
+//  A fork that lives, by its cut.
+static bool
+add_fork (void *arg, struct ag_run *fork)
+{
+    struct kept *self = arg;
+    if (!fork->discarded) {
+        put_reason (self, "live-lineage", fork->number, fork->cut, (struct ag_str){0});
+        self->forks++;
+    }
+    return self->forks < AG_KEPT_MAX;
+}
+
 static int
 put_lineage (struct kept *self)
 {
-    struct forks forks = {.journal = self->journal, .limit = AG_KEPT_MAX};
-    struct ag_run *fork;
-    int rc = ag_run_children (self->journal, self->run->number, 0, add_fork, &forks, self->err);
-    for (uint32_t i = 0; !rc && i < forks.count; i++) {
-        rc = ag_run_get (self->journal, forks.runs[i], &fork, self->err);
-        if (!rc)
-            put_reason (self, "live-lineage", fork->number, fork->cut, (struct ag_str){0});
-    }
-    return rc;
+    return ag_run_children (self->journal, self->run->number, 0, add_fork, self, self->err);
 }
 
 //  Its last promote, by the marker in the parent.

@@ -42,8 +42,6 @@ int ag_kept_write (ag_journal_t *journal, struct ag_run *run, struct ag_buf *out
 //  End a fork in the log: runtime.discarded, and its label is free. AG_E_USAGE: a root. AG_E_KEPT: it has forks
 //  that are not discarded. Doing it again changes nothing.
 int ag_discard (ag_journal_t *journal, struct ag_run *run, struct ag_err *err);
-//  False also when that cannot be known.
-bool ag_is_discarded (ag_journal_t *journal, uint64_t run);
 //  0, or AG_E_DISCARDED.
 int ag_discard_check (const struct ag_run *run, struct ag_err *err);
 #endif

@@ -361,7 +361,7 @@ ag_run_show (ag_journal_t *self, struct ag_run *run, struct ag_str label, struct
     assert (run->hidden);
     if (label.n && check_label (self, label, err))
         return -1;
-    ag_open_shown (self, run);
+    ag_open_change (self, run, AG_DONE_SHOWN);
     run->hidden = false;
     if (label.n)
         memcpy (run->label, label.p, label.n);
@@ -375,7 +375,7 @@ void
 ag_run_discard (ag_journal_t *self, struct ag_run *run)
 {
     struct ag_key key;
-    ag_open_discarded (self, run);
+    ag_open_change (self, run, AG_DONE_DISCARDED);
     run->discarded = true;
     ag_key_of_run (&key, 'd', run->number);
     ag_batch_put (self->batch, AG_META, ag_key_str (&key), AG_LIT (""));

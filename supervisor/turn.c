@@ -200,7 +200,8 @@ admit (void *context, struct ag_str domain, const struct ag_peer *peer, struct a
     struct ag_house *house = context;
     bool worker = ag_str_is (domain, "worker");
     bool expected = is_expected (house, worker, peer->pid);
-    while (!expected && ag_fleet_news (house))
+    int64_t end_ms = ag_fleet_news_end();
+    while (!expected && ag_fleet_news (house, end_ms))
         expected = is_expected (house, worker, peer->pid);
     if (expected)
         return 0;

@@ -388,7 +388,8 @@ admit (struct ag_house *house, const struct ag_route *route, const struct ag_par
         ag_fail (err, AG_E_NOT_ALLOWED, "%s has said hello already", unit->name);
         return NULL;
     }
-    while (!unit->pid && ag_fleet_news (house)) //  its hello may overtake the news that it runs
+    int64_t end_ms = ag_fleet_news_end();
+    while (!unit->pid && ag_fleet_news (house, end_ms)) //  its hello may overtake the news of it
         continue;
     if (!ag_fleet_is_inside (parts->peer.pid, unit->pid)) {
         ag_fail (err, AG_E_NOT_ALLOWED, "process %d is not of %s", (int)parts->peer.pid,
