@@ -30,7 +30,6 @@ enum ag_unit_what {
     AG_WHAT_STOP,
     AG_WHAT_END
 };
-
 //  Why the house ends a process; END_NONE: it did not, so its end is a death.
 enum ag_ending { AG_END_NONE, AG_END_IDLE, AG_END_STOP, AG_END_RESTART, AG_END_DOWN, AG_END_HOUSE };
 enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200 };
@@ -101,10 +100,9 @@ bool ag_unit_is_doomed (const struct ag_unit *unit);
 int ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct ag_err *err);
 //  Is the process pid the root of a tree, or somewhere in it?
 bool ag_fleet_is_inside (int32_t pid, int32_t root);
-//  What the nursery says; true while there may be more. news: while a process is being made it is waited for until
-//  end_ms, which is half a second from where it was asked for.
+//  What the nursery says; true while there may be more. news: waits until end_ms while a process is being made.
 bool ag_fleet_nursery (void *house);
-int64_t ag_fleet_news_end (void);
+int64_t ag_fleet_news_end (void); //  half a second from now
 bool ag_fleet_news (struct ag_house *house, int64_t end_ms);
 //  Starts that are due, back-offs that ran out, idle processes; once a turn and each second.
 void ag_fleet_tick (struct ag_house *house);
