@@ -170,13 +170,21 @@ class Replays(unittest.TestCase):
         said = self.replay("planner")
         self.assertEqual((said["invocations"], said["divergence"]), (3, None))
 
-    def test_a_behaviour_that_is_gone_or_new_is_a_difference_of_the_registration(self):
+    def test_a_behaviour_that_is_new_is_a_difference_of_the_registration(self):
+        self.work("actor", ["ops", TASK])
+        self.change_actor("behaviors=json.loads(sys.argv[1])",
+                          "behaviors=json.loads(sys.argv[1]) + [{'name': 'new', 'on': ['never']}]")
+        divergence = self.replay("actor", expect=5)["divergence"]
+        self.assertEqual((divergence["path"], divergence["recorded"]), ("payload.behaviors[1]", None))
+
+    def test_a_pack_that_changed_is_registered_when_its_fleet_comes_up(self):
         self.house.idle("planner")
         self.house.down()
         self.pack(SNAPSHOT + PATTERN + 'ag.behavior { name = "new", on = { "never" }, function () end }\n')
         self.house.up()
-        divergence = self.replay("planner", expect=5)["divergence"]
-        self.assertEqual((divergence["path"], divergence["recorded"]), ("payload.behaviors[3]", None))
+        until("its registration",
+              lambda: self.house.cli("replay", "planner", "--strict", check=False).returncode == 0)
+        self.assertEqual(len(self.house.log_of("planner", "pack.loaded")), 2)
 
     def test_what_nobody_waits_for_ends_and_a_timeout_holds(self):
         self.house.tell("actor", "on.work", steps=[["sleep", 20, 1]])
