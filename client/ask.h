@@ -21,8 +21,8 @@ struct ag_ask_time {
 };
 
 //  Ask and put the whole answer into `answer`. The request gets token, protocol and, unless it has one,
-//  an id. -1: an error answer as ag_answer_read reads it; AG_E_TOO_LARGE: it was not sent; AG_E_TIMEOUT: somebody listens but did not
-//  answer in time, so it may have been done; AG_E_NO_SUPERVISOR: nobody is there.
+//  an id. -1: an error answer as ag_answer_read reads it; AG_E_TOO_LARGE: it was not sent; AG_E_TIMEOUT:
+//  somebody listens but did not answer in time, so it may have been done; AG_E_NO_SUPERVISOR: nobody is there.
 int ag_ask (ag_ask_t *self, const struct ag_msg *msg, struct ag_ask_time time,
             struct ag_buf *answer, struct ag_err *err);
 

@@ -11,8 +11,8 @@
 enum { AG_PACK_FILES = 256, AG_PACK_BYTES = 4 << 20, AG_PACK_DEPTH = 8 };
 
 //  Append {name, version, description, types, bundle_hash, settings, files: [{path, bytes}]}: types is the
-//  manifest's table (schema.h), checked; settings are the defaults of settings.toml; bytes are text, or msgpack bin (so this is not a normal value yet).
-//  AG_E_PACK names the file and what is wrong.
+//  manifest's table (schema.h), checked; settings are the defaults of settings.toml; bytes are text, or msgpack
+//  bin (so this is not a normal value yet). AG_E_PACK names the file and what is wrong.
 int ag_pack_read (const char *dir, struct ag_buf *out, struct ag_err *err);
 //  Append {content_hash, bundle_hash, files: [path]} of any folder, as `pack hash --json` shows it. AG_E_PACK.
 int ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err);

@@ -1,8 +1,8 @@
 /*  cache - the present tips and data of what changed lately, so that a patch need not look for them.
  *
  *  Only speed depends on it. Data says of which version it is, and whoever asks says which version he
- *  means; a tip is written with the table, so it is what the table holds. It has two generations of bounded size; the older one is dropped when the younger
- *  is full, and what was used meanwhile has moved over.
+ *  means; a tip is written with the table, so it is what the table holds. It has two generations of bounded
+ *  size; the older one is dropped when the younger is full, and what was used meanwhile has moved over.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_CACHE_H

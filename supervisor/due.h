@@ -10,8 +10,8 @@ enum {
     AG_DUE_NAMED = 3 * AG_DUE_MAX, //  texts of its payload, and relations of what they name
 };
 
-//  The relations of what an event names, as the graph was at the event; `{0}`, and the same for all hosts of that event.
-//  They are looked for when the first behaviour wants them.
+//  The relations of what an event names, as the graph was at the event; `{0}`, and the same for all hosts of
+//  that event. They are looked for when the first behaviour wants them.
 struct ag_named {
     bool known, too_many;
     struct ag_named_relation *list;
@@ -22,8 +22,8 @@ void ag_named_fini (struct ag_named *named);
 //  Add to the queue's list what of these behaviours wants the event. A relation behaviour is due once for
 //  each relation of its type, as the graph was at the event, that starts or ends at an object which any
 //  text of the payload names; in order of the ids. A behaviour with which the list would exceed AG_DUE_MAX, or
-//  whose relations are beyond AG_DUE_NAMED, is left out of it, and named in queue->left_out with the reason. The entries borrow from `behaviors`, which stays as long as
-//  they do.
+//  whose relations are beyond AG_DUE_NAMED, is left out of it, and named in queue->left_out with the reason.
+//  The entries borrow from `behaviors`, which stays as long as they do.
 int ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, uint32_t host,
                 struct ag_str behaviors, const struct ag_event *event, struct ag_named *named,
                 struct ag_err *err);

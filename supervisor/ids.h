@@ -1,9 +1,8 @@
 /*  ids - names of things and runs: what a caller may give, what a run mints, what raises its counters.
  *
- *  A root mints `task#7`, `rel_012`, `patch_003`, `approval_001`, `frame_001`. A fork mints with the tag of a run: `task#r3f.1`,
- *  `rel_r3f.001`. Whatever a run sees in the form it mints raises its counter, so that it never mints an
- *  id twice.
- *  SPDX-License-Identifier: Apache-2.0
+ *  A root mints `task#7`, `rel_012`, `patch_003`, `approval_001`, `frame_001`. A fork mints with the tag of a
+ *  run: `task#r3f.1`, `rel_r3f.001`. Whatever a run sees in the form it mints raises its counter, so that it
+ *  never mints an id twice. SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_IDS_H
 #define AG_IDS_H

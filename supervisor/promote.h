@@ -24,8 +24,8 @@ void ag_plan_destroy (ag_plan_t **self_p);
 bool ag_plan_is_promotable (const ag_plan_t *self);
 
 //  Carry the plan out, in the turn it was made in and before anything else is appended to either run.
-//  AG_E_CONFLICT names the first conflicts, AG_E_TYPE the first thing that a type of the parent refuses. When nothing has changed since the fork's last promote,
-//  nothing is appended and the marker is that promote's.
+//  AG_E_CONFLICT names the first conflicts, AG_E_TYPE the first thing that a type of the parent refuses. When
+//  nothing has changed since the fork's last promote, nothing is appended and the marker is that promote's.
 int ag_promote_apply (ag_journal_t *journal, ag_plan_t *plan, struct ag_err *err);
 
 //  As `promote --json` shows it.

@@ -32,7 +32,8 @@ struct ag_shown {
 };
 void ag_shown_fini (struct ag_shown *self);
 
-//  Add one live thing, unless its type is passed over: 1 when it was there, 0, -1. That alone is nothing that was asked for.
+//  Add one live thing, unless its type is passed over: 1 when it was there, 0, -1. That alone is nothing that
+//  was asked for.
 int ag_shown_add (struct ag_shown *self, enum ag_entity_kind kind, struct ag_str id);
 //  For scans: adds until the limit, and then notes that there is more.
 bool ag_shown_object (void *self, struct ag_str id);

@@ -354,9 +354,9 @@ property (const struct rocks *self, enum ag_table table, const char *name)
     return number;
 }
 
-//  What was deleted goes to a table file, which RocksDB then compacts by itself; see `watch_deletions`. It would make us
-//  wait where a flush more could slow down the writes, so it is not asked for then. What fails here fails the next
-//  write too.
+//  What was deleted goes to a table file, which RocksDB then compacts by itself; see `watch_deletions`. It
+//  would make us wait where a flush more could slow down the writes, so it is not asked for then. What fails
+//  here fails the next write too.
 static void
 release (ag_store_t *store, enum ag_table table)
 {

@@ -1,9 +1,9 @@
 /*  bench_pattern - what it costs to look for a pattern after an event, in a small graph and in a large one.
  *
- *  Usage: bench_pattern DIR SMALL LARGE TIMES. Two runs of one store have so many objects; each object but the first needs
- *  one before it, at most eight need the same. TIMES patches in each run, in turns, go round 50 objects that lie all
- *  over the graph, and the pattern is looked for after each: what is measured is the search, not a cold disk. DIR
- *  is made and gets the store. Prints medians in microseconds.
+ *  Usage: bench_pattern DIR SMALL LARGE TIMES. Two runs of one store have so many objects; each object but the
+ *  first needs one before it, at most eight need the same. TIMES patches in each run, in turns, go round 50
+ *  objects that lie all over the graph, and the pattern is looked for after each: what is measured is the
+ *  search, not a cold disk. DIR is made and gets the store. Prints medians in microseconds.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #include "supervisor/cypher_match.h"

@@ -1,9 +1,9 @@
 /*  nth - makes the n-th call of one kind fail, once, in one program: a library for LD_PRELOAD.
  *
- *  AG_NTH says what: "PROGRAM KIND N ERRNO FILE". KIND is write, sync, open, rename, alloc or send; calls are counted from the
- *  start of the first process of that name, writes and syncs only where they go to files. When it fails the call it
- *  makes FILE, which tells what was hit; where FILE is there already nothing fails, so a process that comes after is
- *  left alone. For tests/house/nth_test.py; no program knows of it.
+ *  AG_NTH says what: "PROGRAM KIND N ERRNO FILE". KIND is write, sync, open, rename, alloc or send; calls are
+ *  counted from the start of the first process of that name, writes and syncs only where they go to files. When
+ *  it fails the call it makes FILE, which tells what was hit; where FILE is there already nothing fails, so a
+ *  process that comes after is left alone. For tests/house/nth_test.py; no program knows of it.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #include <dlfcn.h>
