@@ -126,7 +126,7 @@ an_event_that_names_too_much_leaves_relation_behaviours_out_and_says_why (void *
     for (int texts = AG_DUE_NAMED; texts <= AG_DUE_NAMED + 1; texts++) {
         ag_buf_clear (&payload);
         ag_buf_text (&payload, "{\"ids\":[\"hub\"");
-        for (int i = 2; i < texts; i++) //  the key is a text too
+        for (int i = 1; i < texts; i++)
             ag_buf_text (&payload, ",\"x\"");
         ag_buf_text (&payload, "]}%c", 0);
         append (core, run, "job", (const char *)payload.p, 0);

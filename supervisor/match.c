@@ -215,14 +215,32 @@ ag_match_priority (struct ag_str behavior)
     return head.kind == AG_INT ? head.i : head.u < INT64_MAX ? (int64_t)head.u : INT64_MAX;
 }
 
+//  What is open of a list or a map: how many values are left, and whether a key comes next.
+struct level {
+    uint64_t left;
+    bool map, key;
+};
+
 //  Heads come one after the other, so no recursion is needed to see every text.
 bool
 ag_match_texts (struct ag_str value, ag_text_fn *fn, void *context)
 {
+    struct level levels[AG_DEPTH_WRAPPED + 1] = {{.left = 1}}, *top = levels;
     struct ag_cursor in = ag_cursor (value);
     struct ag_head head;
-    while (in.p < in.end && !ag_next (&in, &head))
+    while (top->left && !ag_next (&in, &head)) {
+        if (top->key) {
+            top->key = false;
+            continue;
+        }
         if (head.kind == AG_TEXT && fn (context, head.s))
             return true;
+        top->left--;
+        top->key = top->map;
+        if ((head.kind == AG_LIST || head.kind == AG_MAP) && top < levels + AG_DEPTH_WRAPPED)
+            *++top = (struct level){head.count, head.kind == AG_MAP, head.kind == AG_MAP};
+        while (top > levels && !top->left)
+            top--;
+    }
     return false;
 }

@@ -24,7 +24,8 @@ uint64_t ag_match_delay (struct ag_str behavior);
 //  Higher comes first.
 int64_t ag_match_priority (struct ag_str behavior);
 
-//  Call fn for each text anywhere in a value that could be an id; stops early when fn returns true.
+//  Call fn for each text anywhere in a value that could be an id, which a key of a map is not: it names a field.
+//  Stops early when fn returns true.
 typedef bool ag_text_fn (void *context, struct ag_str text);
 bool ag_match_texts (struct ag_str value, ag_text_fn *fn, void *context);
 #endif

@@ -198,14 +198,22 @@ count (void *arg, struct ag_str text)
 }
 
 static void
-every_text_of_a_value_is_met_until_one_is_enough (void **state)
+every_text_of_a_value_but_its_keys_is_met_until_one_is_enough (void **state)
 {
     (void)state;
     struct ag_buf hold = {0};
     int seen = 0;
     assert_false (
         ag_match_texts (value ("{\"a\":[\"b\",{\"c\":\"d\"}],\"e\":1}", &hold), count, &seen));
-    assert_int_equal (seen, 5);
+    assert_int_equal (seen, 2);
+    seen = 0;
+    const char *nested =
+        "[[],{},{\"k\":{},\"l\":[{\"m\":[\"a\"]},\"b\"],\"n\":\"c\"},\"d\",[[[\"e\"]]],\"f\"]";
+    assert_false (ag_match_texts (value (nested, &hold), count, &seen));
+    assert_int_equal (seen, 6);
+    seen = 0;
+    assert_false (ag_match_texts (value ("\"a\"", &hold), count, &seen));
+    assert_int_equal (seen, 1);
     seen = 0;
     assert_true (ag_match_texts (value ("[\"a\",\"stop\",\"b\"]", &hold), count, &seen));
     assert_int_equal (seen, 2);
@@ -220,7 +228,7 @@ main (void)
         cmocka_unit_test (a_view_names_a_hundred_types_at_most),
         cmocka_unit_test (delays_are_counted_in_events_and_priorities_are_integers),
         cmocka_unit_test (types_and_where_say_which_events_are_wanted),
-        cmocka_unit_test (every_text_of_a_value_is_met_until_one_is_enough),
+        cmocka_unit_test (every_text_of_a_value_but_its_keys_is_met_until_one_is_enough),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
