@@ -277,6 +277,39 @@ a_plan_of_a_fork_that_moved_since_is_refused (void **state)
     assert_int_equal (core_tip (self, run), 5);
 }
 
+static size_t
+cost_of_new_objects (struct core *self, uint64_t run, int count)
+{
+    struct ag_buf ops = {0};
+    ag_buf_text (&ops, "[");
+    for (int i = 0; i < count; i++)
+        ag_buf_text (&ops, "%s{'op':'add_object','type':'t'}", i ? "," : "");
+    ag_buf_text (&ops, "]");
+    ag_buf_add (&ops, "", 1);
+    count_from_here (self);
+    core_apply (self, run, (const char *)ops.p);
+    ag_buf_fini (&ops);
+    return counted_reads();
+}
+
+//  The counter says that a number is new; a name in the run's own form raises it, and is looked for.
+static void
+a_number_that_was_never_given_is_not_looked_for (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "p");
+    assert_true (cost_of_new_objects (self, run, 500) < FEW);
+    core_apply (self, run, "[{'op':'add_object','type':'t','id':'t#509'}]");
+    refuses (self, core_try (self, run, "[{'op':'add_object','type':'t','id':'t#509'}]"),
+             AG_E_EXISTS, "t#509");
+    refuses (self, core_try (self, run, "[{'op':'add_object','type':'t','id':'t#499'}]"),
+             AG_E_EXISTS, "t#499");
+    core_apply (self, run, "[{'op':'add_object','type':'t'}]");
+    assert_non_null (strstr (objects (self, run), "'t#510'"));
+    uint64_t fork = core_fork (self, run);
+    assert_true (cost_of_new_objects (self, fork, 500) < 2 * FEW);
+}
+
 //  9.2-6: a number is no bool, and equal numbers are no change.
 static void
 what_is_equal_in_the_hosts_language_alone_is_promoted (void **state)
@@ -305,6 +338,7 @@ main (void)
         cmocka_unit_test (why_a_run_is_kept_is_told_without_reading_a_log),
         core_test (a_promote_of_a_hundred_entities_is_one_batch_and_one_stretch_of_the_log),
         core_test (a_plan_of_a_fork_that_moved_since_is_refused),
+        core_test (a_number_that_was_never_given_is_not_looked_for),
         core_test (what_is_equal_in_the_hosts_language_alone_is_promoted),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

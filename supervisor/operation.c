@@ -153,9 +153,21 @@ next_number (struct ag_apply *self, enum ag_minted_kind kind)
     return self->minted[kind];
 }
 
+//  Each id of the run's own form that an event named raised the counter; those above it are nobody's yet.
+static bool
+is_beyond (const struct ag_apply *self, enum ag_entity_kind kind)
+{
+    struct ag_minted minted;
+    return ag_minted_read (minted_kind (kind), ag_buf_str (&self->id), &minted) &&
+           minted.run == self->run->mint && minted.number <= AG_MINTED_MAX &&
+           minted.number > self->run->head.minted[minted_kind (kind)];
+}
+
 static int
 is_used (struct ag_apply *self, enum ag_entity_kind kind, struct ag_err *err)
 {
+    if (is_beyond (self, kind))
+        return 0;
     return ag_state_tip (self->journal, self->run, kind, ag_buf_str (&self->id), AG_NOW, &self->tip,
                          err);
 }
