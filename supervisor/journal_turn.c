@@ -294,7 +294,8 @@ ag_journal_commit (ag_journal_t *self, struct ag_err *err)
     if (self->lost)
         return ag_fail (err, AG_E_STORE, "the store has to be read again first");
     ag_journal_begin_turn (self);
-    if (ag_batch_count (self->batch) || !TAILQ_EMPTY (&self->dirty)) {
+    if (ag_batch_count (self->batch) || !TAILQ_EMPTY (&self->dirty) ||
+        self->next_run != self->kept_run || self->count) {
         put_heads (self);
         put_stream (self);
         put_counters (self);

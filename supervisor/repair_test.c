@@ -240,6 +240,31 @@ a_run_that_was_half_archived_is_whole (void **state)
     core_sound (core, run);
 }
 
+//  The counters are lost, and no answers follow the last run.
+static void
+the_next_run_of_the_new_home_is_none_that_was_kept (void **state)
+{
+    struct bench *self = *state;
+    struct core *core = &self->core;
+    struct ag_key key;
+    core_root (core, "a");
+    uint64_t last = core_root (core, "b");
+    core_append (core, last, "x", "{}");
+    core_append (core, last, "lost", "{}");
+    core_commit (core);
+    ag_key_event (&key, last, 2);
+    ag_batch_delete (ag_journal_batch (core->journal), AG_EVENT, ag_key_str (&key));
+    ag_key_journal (&key);
+    lose_key (self, AG_META, &key);
+    repair (self);
+    assert_string_equal (reported (self, "ok"), "false");
+    assert_int_equal (core_tip (core, last), 1);
+    core_again (core);
+    assert_int_equal (core_root (core, "c"), last + 1);
+    assert_int_equal (core_tip (core, last), 1);
+    core_sound (core, last);
+}
+
 int
 main (void)
 {
@@ -249,6 +274,7 @@ main (void)
         EACH (of_a_lost_chunk_what_came_before_it_is_kept_and_the_loss_is_named),
         EACH (a_hole_in_the_archive_is_told_though_the_head_and_the_log_are_gone),
         EACH (a_run_that_was_half_archived_is_whole),
+        EACH (the_next_run_of_the_new_home_is_none_that_was_kept),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
