@@ -25,10 +25,11 @@ struct list {
     int rc;
 };
 
+//  Which of the two lists of the answer it is.
 static int
-side (const struct list *list)
+index_of (enum ag_entity_kind kind)
 {
-    return list->kind == AG_PATCH;
+    return kind == AG_PATCH;
 }
 
 static void
@@ -60,7 +61,7 @@ put_item (struct list *list, struct ag_str id, const struct ag_event *event)
                              *const patch[] = {"target",    "op",       "value", "expected_version",
                                                "rationale", "evidence", NULL};
     struct ag_str map = event->payload;
-    struct ag_buf *out = &list->items[side (list)];
+    struct ag_buf *out = &list->items[index_of (list->kind)];
     struct ag_answer item = {.out = out, .at = ag_open_map (out)};
     ag_answer_key (&item, "run");
     ag_put_lit (item.out, list->run->id);
@@ -95,7 +96,7 @@ add_one (void *arg, struct ag_str id)
         ag_waiting_find (list->house->journal, list->run, list->kind, id, &hold, &event, list->err);
     if (!list->rc) {
         put_item (list, id, &event);
-        list->count[side (list)]++;
+        list->count[index_of (list->kind)]++;
         stand_at (list, id);
     }
     ag_buf_fini (&hold);
@@ -113,11 +114,11 @@ struct place {
 static int
 read_place (struct ag_str text, struct place *place, struct ag_err *err)
 {
-    const char *slash = text.n ? memchr (text.p, '/', text.n) : NULL;
-    struct ag_str run = {text.p + 1, (slash ? slash : text.p + text.n) - text.p - 1};
     *place = (struct place){.kind = AG_APPROVAL};
     if (!text.n)
         return 0;
+    const char *slash = memchr (text.p + 1, '/', text.n - 1);
+    struct ag_str run = {text.p + 1, slash ? (size_t)(slash - text.p - 1) : text.n - 1};
     place->kind = (enum ag_entity_kind)text.p[0];
     place->whole = !slash;
     if (slash)
@@ -135,9 +136,10 @@ add_run (struct list *list, uint64_t run, struct ag_str after)
 {
     if (ag_run_get (list->house->journal, run, &list->run, list->err))
         return -1;
-    list->more = list->runs++ == PAGE_RUNS;
+    list->more = list->runs == PAGE_RUNS;
     if (list->more)
         return 0;
+    list->runs++;
     if (ag_state_waiting (list->house->journal, list->run, list->kind, AG_NOW, after, add_one, list,
                           list->err))
         return -1;
