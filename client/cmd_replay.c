@@ -4,6 +4,7 @@
 #include "client/print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void
 show (struct ag_client *self, struct ag_str answer)
@@ -43,6 +44,9 @@ replay_strictly (struct ag_client *self, const char *run, struct ag_err *err)
 int
 ag_cmd_replay (struct ag_client *self, const struct ag_args_replay *args, struct ag_err *err)
 {
+    if (args->strict && strchr (args->run, '@'))
+        return ag_fail (err, AG_E_USAGE,
+                        "--strict takes a run, from its beginning, and no point: %s", args->run);
     return args->strict ? replay_strictly (self, args->run, err)
                         : ag_again (self, args->run, "replay", true, err);
 }

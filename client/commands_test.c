@@ -273,6 +273,21 @@ work_that_goes_no_further_is_not_asked_for_again (void **state)
 }
 
 static void
+a_strict_replay_is_of_a_whole_run (void **state)
+{
+    (void)state;
+    struct fake fake = {0};
+    fake_begin (&fake, NULL, 0);
+    struct outcome outcome = run (fake.dir, "replay notes@1 --strict");
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_USAGE);
+    assert_non_null (strstr (outcome.err.text, "notes@1"));
+    assert_int_equal (fake.seen_count, 0);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
 a_discarded_fork_is_waited_for_by_its_run_id (void **state)
 {
     (void)state;
@@ -545,6 +560,7 @@ main (void)
         cmocka_unit_test (a_wait_ends_at_its_timeout),
         cmocka_unit_test (long_work_is_asked_for_until_it_is_done_by_children_of_the_request_id),
         cmocka_unit_test (work_that_goes_no_further_is_not_asked_for_again),
+        cmocka_unit_test (a_strict_replay_is_of_a_whole_run),
         cmocka_unit_test (a_discarded_fork_is_waited_for_by_its_run_id),
         cmocka_unit_test (a_goal_can_be_waited_for_and_only_the_goal_bears_the_request_id),
         cmocka_unit_test (apply_sends_all_lines_as_one_list),
