@@ -2,6 +2,7 @@
 #include "client/client.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 enum { TIMEOUT_MS = 30000, GRACE_MS = 1000, AGAIN_MS = 3000, POLL_MS = 20000, WORK_MS = 1000 };
+enum { PARENT_BYTES = AG_CHILD_TEXT - sizeof "/18446744073709551615" };
 
 //  A handler behind one face: the row's arguments are taken out of the call.
 typedef int handler_fn (struct ag_client *self, struct ag_err *err);
@@ -74,7 +76,7 @@ ag_client_run (const struct ag_call *call, struct ag_err *err)
     prctl (PR_SET_DUMPABLE, 0); //  it holds the token
 #endif
     set_locale();
-    struct ag_client self = {.call = call, .look = ag_look (call)};
+    struct ag_client self = {.call = call, .look = ag_look (call), .begun_ms = ag_ask_clock_ms()};
     int rc = ag_place_find (call, &self.place, err);
     if (!rc)
         rc = handlers[call->command->cmd](&self, err);
@@ -116,10 +118,17 @@ ag_client_ask (struct ag_client *self, const struct ag_msg *msg, struct ag_buf *
                struct ag_err *err)
 {
     struct ag_msg named = *msg;
-    struct ag_ask_time time = {ag_client_timeout_ms (self, TIMEOUT_MS), AGAIN_MS};
     if (!named.id.p && self->call->change.request_id)
         named.id = ag_str (self->call->change.request_id);
-    return ask (self, &named, time, answer, err);
+    return ag_client_read (self, &named, answer, err);
+}
+
+int
+ag_client_read (struct ag_client *self, const struct ag_msg *msg, struct ag_buf *answer,
+                struct ag_err *err)
+{
+    struct ag_ask_time time = {ag_client_timeout_ms (self, TIMEOUT_MS), AGAIN_MS};
+    return ask (self, msg, time, answer, err);
 }
 
 int
@@ -135,11 +144,11 @@ int
 ag_client_await (struct ag_client *self, struct ag_msg *msg, uint64_t *wait_ms, const char *what,
                  ag_progress_fn *progress, struct ag_buf *answer, struct ag_err *err)
 {
-    int64_t timeout = ag_client_timeout_ms (self, INT64_MAX / 2), begin = ag_ask_clock_ms();
+    int64_t timeout = ag_client_timeout_ms (self, INT64_MAX / 2);
     int rc = 0;
     bool done = false;
     while (!rc && !done) {
-        int64_t left = begin + timeout - ag_ask_clock_ms();
+        int64_t left = self->begun_ms + timeout - ag_ask_clock_ms();
         *wait_ms = (uint64_t)(left < WORK_MS ? (left > 0 ? left : 0) : WORK_MS);
         rc = ag_client_poll (self, msg, *wait_ms, answer, err);
         done = ag_pick_bool (ag_buf_str (answer), "done");
@@ -151,6 +160,49 @@ ag_client_await (struct ag_client *self, struct ag_msg *msg, uint64_t *wait_ms, 
     }
     ag_client_progress (self, NULL);
     return rc;
+}
+
+int
+ag_client_child (const char *id, uint64_t part, char child[AG_CHILD_TEXT], struct ag_str *name,
+                 struct ag_err *err)
+{
+    *name = (struct ag_str){0};
+    if (!id)
+        return 0;
+    if (strlen (id) > PARENT_BYTES)
+        return ag_fail (
+            err, AG_E_USAGE,
+            "--request-id takes %d bytes at most here, where it names several requests, "
+            "not %zu",
+            (int)PARENT_BYTES, strlen (id));
+    snprintf (child, AG_CHILD_TEXT, "%s/%" PRIu64, id, part);
+    *name = ag_str (child);
+    return 0;
+}
+
+int
+ag_client_go_on (bool more, uint64_t next, uint64_t *after, struct ag_err *err)
+{
+    if (more && next <= *after)
+        return ag_fail (err, AG_E_BAD_MESSAGE,
+                        "the house says that there is more after %" PRIu64 " and goes no further",
+                        *after);
+    *after = next;
+    return 0;
+}
+
+int
+ag_client_go_on_text (struct ag_str page, struct ag_buf *after, bool *more, struct ag_err *err)
+{
+    struct ag_str next = ag_pick_text (page, "next");
+    *more = next.n > 0;
+    if (*more && ag_str_eq (next, ag_buf_str (after)))
+        return ag_fail (err, AG_E_BAD_MESSAGE,
+                        "the house says that there is more after `%.*s` and goes no further",
+                        AG_STR_ARG (next));
+    ag_buf_clear (after);
+    ag_buf_add_str (after, next);
+    return 0;
 }
 
 struct ag_str
@@ -215,7 +267,7 @@ int
 ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                 struct ag_buf *answer, struct ag_err *err)
 {
-    int64_t timeout = ag_client_timeout_ms (self, INT64_MAX / 2), begin = ag_ask_clock_ms();
+    int64_t timeout = ag_client_timeout_ms (self, INT64_MAX / 2);
     struct ag_buf list = {0};
     put_runs (runs, &list);
     struct ag_msg msg = {.type = AG_MSG_wait, .wait = {.runs = ag_buf_str (&list), .ended = ended}};
@@ -223,7 +275,7 @@ ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
     do {
         ag_client_progress (self, "waiting for %s%s to be %s", runs->p[0],
                             runs->n > 1 ? " and others" : "", ended ? "ended" : "idle");
-        int64_t left = begin + timeout - ag_ask_clock_ms();
+        int64_t left = self->begun_ms + timeout - ag_ask_clock_ms();
         msg.wait.wait_ms = (uint64_t)(left < POLL_MS ? (left > 0 ? left : 0) : POLL_MS);
         rc = ag_client_poll (self, &msg, msg.wait.wait_ms, answer, err);
         if (!rc && !ag_pick_bool (ag_buf_str (answer), "done") && left <= 0)

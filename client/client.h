@@ -16,7 +16,8 @@ struct ag_client {
     const struct ag_call *call;
     struct ag_look look;
     struct ag_place place;
-    ag_ask_t *ask; //  NULL until something was asked
+    ag_ask_t *ask;    //  NULL until something was asked
+    int64_t begun_ms; //  by ag_ask_clock_ms; --timeout of all waiting counts from here
     int status;
 };
 
@@ -48,13 +49,15 @@ int ag_client_home (struct ag_client *self, struct ag_err *err);
 //  Ask the house, within --timeout. A command that changes something carries --request-id.
 int ag_client_ask (struct ag_client *self, const struct ag_msg *msg, struct ag_buf *answer,
                    struct ag_err *err);
+//  The same for a question of a command that changes something: --request-id is none of its.
+int ag_client_read (struct ag_client *self, const struct ag_msg *msg, struct ag_buf *answer,
+                    struct ag_err *err);
 //  The same for a request that the house may keep for wait_ms before it answers.
 int ag_client_poll (struct ag_client *self, const struct ag_msg *msg, uint64_t wait_ms,
                     struct ag_buf *answer, struct ag_err *err);
-//  --timeout, or else this.
-int64_t ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms);
-//  The same for long work that is asked for again and again, until the answer says `done`; until --timeout, if
-//  there is one: then `what` is not done. `wait_ms` is that field of the message; progress says how far it came.
+//  The same for long work that is asked for again and again, until the answer says `done`; until --timeout of the
+//  command, if there is one: then `what` is not done. `wait_ms` is that field of the message; progress says how far
+//  it came.
 typedef void ag_progress_fn (const struct ag_client *self, struct ag_str answer);
 int ag_client_await (struct ag_client *self, struct ag_msg *msg, uint64_t *wait_ms,
                      const char *what, ag_progress_fn *progress, struct ag_buf *answer,
@@ -62,7 +65,19 @@ int ag_client_await (struct ag_client *self, struct ag_msg *msg, uint64_t *wait_
 //  A name for such work: --request-id, or one of our own.
 enum { AG_TICKET_TEXT = 33 };
 struct ag_str ag_client_ticket (const struct ag_client *self, char ticket[AG_TICKET_TEXT]);
-//  Wait until these runs are idle (or ended); until --timeout, if there is one. Idle with something to
+//  --timeout, or else this.
+int64_t ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms);
+//  The name of one request of several that make up a named one: ID/PART, which `name` borrows; nothing when there is
+//  no ID. AG_E_USAGE: the ID leaves no room for a part.
+enum { AG_CHILD_TEXT = 65 };
+int ag_client_child (const char *id, uint64_t part, char child[AG_CHILD_TEXT], struct ag_str *name,
+                     struct ag_err *err);
+//  Where the next page begins, if the house has more. A house that has and goes no further would be asked for ever:
+//  AG_E_BAD_MESSAGE.
+int ag_client_go_on (bool more, uint64_t next, uint64_t *after, struct ag_err *err);
+//  The same for pages that say by a text `next` that there is more.
+int ag_client_go_on_text (struct ag_str page, struct ag_buf *after, bool *more, struct ag_err *err);
+//  Wait until these runs are idle (or ended); until --timeout of the command, if there is one. Idle with something to
 //  approve, or with a budget used up, is said and becomes the exit status.
 int ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                     struct ag_buf *answer, struct ag_err *err);

@@ -12,7 +12,7 @@ add_page (struct ag_str page, const char *key, struct ag_buf *list, uint32_t *co
         ag_put_value (list, item);
 }
 
-//  All pages as one document. A page that does not move on is the last one.
+//  All pages as one document.
 int
 ag_cmd_approvals (struct ag_client *self, const struct ag_args_approvals *args, struct ag_err *err)
 {
@@ -22,13 +22,10 @@ ag_cmd_approvals (struct ag_client *self, const struct ag_args_approvals *args, 
     uint32_t counts[2] = {0};
     bool more = true;
     int rc = 0;
-    while (more && !(rc = ag_client_ask (self, &msg, &answer, err))) {
-        struct ag_str said = ag_pick_text (ag_buf_str (&answer), "next");
+    while (more && !rc && !(rc = ag_client_ask (self, &msg, &answer, err))) {
         for (int i = 0; i < 2; i++)
             add_page (ag_buf_str (&answer), keys[i], &lists[i], &counts[i]);
-        more = said.n && !ag_str_eq (said, ag_buf_str (&next));
-        ag_buf_clear (&next);
-        ag_buf_add_str (&next, said);
+        rc = ag_client_go_on_text (ag_buf_str (&answer), &next, &more, err);
         msg.approvals.after = ag_buf_str (&next);
     }
     ag_put_map (&out, 2);

@@ -29,18 +29,17 @@ read_tree (struct ag_client *self, bool all, struct ag_buf *list, struct ag_err 
     struct ag_str run;
     size_t at = ag_open_list (list);
     uint32_t count = 0;
-    int rc;
+    int rc = 0;
     bool more = true;
-    while (more && !(rc = ag_client_ask (self, &msg, &answer, err))) {
-        uint64_t last = msg.tree.after;
+    while (more && !rc && !(rc = ag_client_ask (self, &msg, &answer, err))) {
+        uint64_t next = ag_pick_uint (ag_buf_str (&answer), "after"), last = 0;
         for (struct ag_items items = ag_items (ag_buf_str (&answer), "runs");
              ag_items_next (&items, &run); count++) {
             ag_put_value (list, run);
-            msg.tree.after = number_of (ag_pick_text (run, "run"));
+            last = number_of (ag_pick_text (run, "run"));
         }
-        if (ag_pick_uint (ag_buf_str (&answer), "after") > msg.tree.after)
-            msg.tree.after = ag_pick_uint (ag_buf_str (&answer), "after"); //  hidden ones came last
-        more = ag_pick_bool (ag_buf_str (&answer), "more") && msg.tree.after > last;
+        more = ag_pick_bool (ag_buf_str (&answer), "more"); //  hidden ones may have come last
+        rc = ag_client_go_on (more, next > last ? next : last, &msg.tree.after, err);
     }
     ag_close (list, at, count);
     ag_buf_fini (&answer);

@@ -140,9 +140,9 @@ export_events (struct ag_client *self, const char *run, uint64_t after, struct a
         struct ag_str page = ag_buf_str (&answer);
         for (struct ag_items items = ag_items (page, "events"); ag_items_next (&items, &event);)
             export_event (event);
-        more = ag_pick_bool (page, "more") && ag_pick_uint (page, "after") > msg.log.after;
-        msg.log.after = ag_pick_uint (page, "after");
-        rc = ag_look_flush (err);
+        uint64_t next = ag_pick_uint (page, "after");
+        more = ag_pick_bool (page, "more");
+        rc = ag_look_flush (err) || ag_client_go_on (more, next, &msg.log.after, err) ? -1 : 0;
     }
     ag_buf_fini (&answer);
     return rc;
@@ -273,15 +273,16 @@ hold_runs (struct several *self, struct ag_err *err)
     struct ag_buf answer = {0};
     struct ag_str run;
     int rc = 0;
-    for (bool more = true; more && !(rc = ag_client_ask (self->client, &msg, &answer, err));) {
+    for (bool more = true;
+         more && !rc && !(rc = ag_client_ask (self->client, &msg, &answer, err));) {
         struct ag_str page = ag_buf_str (&answer);
         for (struct ag_items items = ag_items (page, "runs"); ag_items_next (&items, &run);)
             if (is_wanted (self, run)) {
                 ag_put_value (&self->held, run);
                 self->held_count++;
             }
-        more = ag_pick_bool (page, "more") && ag_pick_uint (page, "after") > msg.tree.after;
-        msg.tree.after = ag_pick_uint (page, "after");
+        more = ag_pick_bool (page, "more");
+        rc = ag_client_go_on (more, ag_pick_uint (page, "after"), &msg.tree.after, err);
     }
     ag_buf_fini (&answer);
     return rc;

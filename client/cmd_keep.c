@@ -26,14 +26,15 @@ ag_cmd_verify (struct ag_client *self, const struct ag_args_verify *args, struct
     uint32_t count = 0;
     bool ok = true, more = true;
     int rc = 0;
-    while (more && !(rc = ag_client_await (self, &msg, &msg.verify.wait_ms, "the verification",
-                                           show_seen, &answer, err))) {
+    while (more && !rc &&
+           !(rc = ag_client_await (self, &msg, &msg.verify.wait_ms, "the verification", show_seen,
+                                   &answer, err))) {
         struct ag_str page = ag_buf_str (&answer);
         for (struct ag_items items = ag_items (page, "runs"); ag_items_next (&items, &run); count++)
             ag_put_value (&runs, run);
         ok = ok && ag_pick_bool (page, "ok");
-        more = ag_pick_uint (page, "next") > msg.verify.after;
-        msg.verify.after = ag_pick_uint (page, "next");
+        more = ag_pick (page, "next").p;
+        rc = ag_client_go_on (more, ag_pick_uint (page, "next"), &msg.verify.after, err);
     }
     ag_put_map (&out, 2);
     ag_put_lit (&out, "ok");
@@ -50,22 +51,6 @@ ag_cmd_verify (struct ag_client *self, const struct ag_args_verify *args, struct
     return rc;
 }
 
-//  The requests of one command: children of its id, ID/1, ID/2.
-struct child {
-    char id[128];
-    unsigned count;
-};
-
-static struct ag_str
-child_id (const struct ag_client *self, struct child *child)
-{
-    const char *id = self->call->change.request_id;
-    if (!id)
-        return (struct ag_str){0};
-    snprintf (child->id, sizeof child->id, "%s/%u", id, ++child->count);
-    return ag_str (child->id);
-}
-
 //  How far it came: a number that grows from answer to answer.
 static uint64_t
 reached (struct ag_str answer)
@@ -74,24 +59,24 @@ reached (struct ag_str answer)
            ag_pick_seq (answer, "archived_through");
 }
 
-//  A bounded piece of work a request, until no more is left.
+//  A bounded piece of work a request, until no more is left. The first is ID/1.
 static int
 ask_until_done (struct ag_client *self, struct ag_msg *msg, const char *what, struct ag_buf *answer,
                 struct ag_err *err)
 {
-    struct child child = {0};
-    uint64_t now = 0, last;
+    const char *id = self->call->change.request_id;
+    char child[AG_CHILD_TEXT];
+    uint64_t now = 0;
     bool more = true;
     int rc = 0;
-    while (more && !rc) {
-        msg->id = child_id (self, &child);
-        rc = ag_client_ask (self, msg, answer, err);
-        last = now;
-        now = rc ? 0 : reached (ag_buf_str (answer));
-        more = !rc && ag_pick_bool (ag_buf_str (answer), "more");
-        if (more && now <= last)
-            rc =
-                ag_fail (err, AG_E_FAILED, "the house says that there is more and goes no further");
+    for (uint64_t part = 1; more && !rc; part++) {
+        if (ag_client_child (id, part, child, &msg->id, err) ||
+            ag_client_ask (self, msg, answer, err)) {
+            rc = -1;
+            break;
+        }
+        more = ag_pick_bool (ag_buf_str (answer), "more");
+        rc = ag_client_go_on (more, reached (ag_buf_str (answer)), &now, err);
         ag_client_progress (self, "%" PRIu64 " %s", now, what);
     }
     ag_client_progress (self, NULL);
@@ -148,12 +133,14 @@ ag_cmd_kept (struct ag_client *self, const struct ag_args_kept *args, struct ag_
 
 //  Its processes have ended when this returns.
 static int
-discard_one (struct ag_client *self, const char *fork, struct ag_str id, struct ag_buf *answer,
+discard_one (struct ag_client *self, const char *fork, uint64_t part, struct ag_buf *answer,
              struct ag_err *err)
 {
-    struct ag_msg msg = {.type = AG_MSG_discard, .id = id, .discard = {.fork = ag_str (fork)}};
+    char child[AG_CHILD_TEXT];
+    struct ag_msg msg = {.type = AG_MSG_discard, .discard = {.fork = ag_str (fork)}};
     struct ag_buf ended = {0};
-    if (ag_client_ask (self, &msg, answer, err))
+    if (ag_client_child (self->call->change.request_id, part, child, &msg.id, err) ||
+        ag_client_ask (self, &msg, answer, err))
         return -1;
     char *run = ag_str_dup (ag_pick_text (ag_buf_str (answer), "run"));
     struct ag_words one = {.p = (const char *[]){run}, .n = 1};
@@ -169,12 +156,11 @@ ag_cmd_discard (struct ag_client *self, const struct ag_args_discard *args, stru
 {
     static const char *const without[] = {"do", "id", NULL};
     struct ag_buf answer = {0}, out = {0};
-    struct child child = {0};
     size_t list = ag_open_list (&out);
     uint32_t count = 0;
     int rc = 0;
     for (; !rc && count < args->forks.n; count++) {
-        rc = discard_one (self, args->forks.p[count], child_id (self, &child), &answer, err);
+        rc = discard_one (self, args->forks.p[count], count + 1, &answer, err);
         if (rc)
             break;
         ag_pick_rest (ag_buf_str (&answer), without, &out);

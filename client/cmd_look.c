@@ -27,13 +27,11 @@ each_event (struct ag_client *self, struct ag_msg *msg, uint64_t most, event_fn 
         uint64_t got = items.left;
         while (ag_items_next (&items, &event))
             show (self, event);
-        uint64_t after = ag_pick_uint (ag_buf_str (&answer), "after");
-        more = ag_pick_bool (ag_buf_str (&answer), "more") && after > msg->log.after &&
-               !(most && most <= got);
+        uint64_t next = ag_pick_uint (ag_buf_str (&answer), "after");
+        more = ag_pick_bool (ag_buf_str (&answer), "more") && !(most && most <= got);
         most -= most ? got : 0;
-        msg->log.after = after;
         msg->log.tail = 0;
-        rc = ag_look_flush (err);
+        rc = ag_look_flush (err) || ag_client_go_on (more, next, &msg->log.after, err) ? -1 : 0;
     }
     ag_buf_fini (&answer);
     return rc;
@@ -91,9 +89,10 @@ each_failure (struct ag_client *self, const char *run, struct ag_buf *gathered,
         struct ag_items items = ag_items (ag_buf_str (answer), "failures");
         for (; ag_items_next (&items, &event); count++)
             ag_put_value (gathered, event);
-        uint64_t after = ag_pick_uint (ag_buf_str (answer), "after");
-        more = ag_pick_bool (ag_buf_str (answer), "more") && after > msg.failures.after;
-        msg.failures.after = after;
+        uint64_t next = ag_pick_uint (ag_buf_str (answer), "after");
+        more = ag_pick_bool (ag_buf_str (answer), "more");
+        if (ag_client_go_on (more, next, &msg.failures.after, err))
+            return -1;
     }
     return count;
 }
@@ -182,17 +181,15 @@ static int
 gather_pages (struct ag_client *self, struct ag_msg *msg, struct things *things, struct ag_err *err)
 {
     struct ag_buf answer = {0};
-    int rc;
+    int rc = 0;
     bool more = true;
-    while (more && !(rc = ag_client_ask (self, msg, &answer, err))) {
-        struct ag_str page = ag_buf_str (&answer), next = ag_pick_text (page, "next");
+    while (more && !rc && !(rc = ag_client_ask (self, msg, &answer, err))) {
+        struct ag_str page = ag_buf_str (&answer);
         things->object_count += gather (page, "objects", &things->objects);
         things->relation_count += gather (page, "relations", &things->relations);
         if (!*things->run)
             fix_point (things, page);
-        more = next.n > 0;
-        ag_buf_clear (&things->next);
-        ag_buf_add_str (&things->next, next);
+        rc = ag_client_go_on_text (page, &things->next, &more, err);
         msg->objects.after = ag_buf_str (&things->next);
         msg->objects.run = ag_str (things->run);
     }

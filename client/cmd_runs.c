@@ -117,20 +117,21 @@ print_ids (const struct ops *self, struct ag_str answer)
         }
 }
 
-//  Send what is held as one batch. Batches of a named request are its children: ID/1, ID/2.
+//  Send what is held as one batch. Of several, each is a child of a named request by its line.
 static int
 send_ops (struct ops *self, struct ag_err *err)
 {
-    char child[128] = "";
-    const char *id = self->client->call->change.request_id;
-    if (id && self->args->each)
-        snprintf (child, sizeof child, "%s/%zu", id, self->line);
+    char child[AG_CHILD_TEXT];
+    struct ag_str name = {0};
+    if (self->args->each &&
+        ag_client_child (self->client->call->change.request_id, self->line, child, &name, err))
+        return -1;
     struct ag_buf list = {0}, answer = {0};
     ag_put_list (&list, self->count);
     ag_buf_add_str (&list, ag_buf_str (&self->held));
     struct ag_msg msg = {
         .type = AG_MSG_apply,
-        .id = *child ? ag_str (child) : (struct ag_str){0},
+        .id = name,
         .apply = {ag_str (self->args->run), ag_buf_str (&list), ag_str (self->args->expect)}};
     int rc = ag_client_ask (self->client, &msg, &answer, err);
     if (!rc)

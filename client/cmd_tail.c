@@ -72,9 +72,9 @@ catch_up (struct tail *self, struct ag_err *err)
         if (!self->store.n)
             ag_buf_add_str (&self->store, ag_pick (answer, "store"));
         show (self, answer);
-        more = ag_pick_bool (answer, "more") && ag_pick_uint (answer, "after") > self->after;
-        self->after = ag_pick_uint (answer, "after");
-        if (ag_look_flush (err))
+        more = ag_pick_bool (answer, "more");
+        if (ag_look_flush (err) ||
+            ag_client_go_on (more, ag_pick_uint (answer, "after"), &self->after, err))
             return -1;
     }
     return 0;
@@ -225,8 +225,10 @@ ag_cmd_output (struct ag_client *self, const struct ag_args_output *args, struct
         if (text.n)
             show_output (self, ag_buf_str (&answer), text);
         more = args->follow || text.n;
-        msg.output.after = ag_pick_uint (ag_buf_str (&answer), "after");
+        uint64_t next = ag_pick_uint (ag_buf_str (&answer), "after");
         rc = ag_look_flush (err);
+        if (!rc)
+            rc = ag_client_go_on (text.n > 0, next, &msg.output.after, err);
     }
     ag_buf_fini (&answer);
     return rc;

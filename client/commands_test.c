@@ -34,15 +34,6 @@ a_log_is_read_page_by_page_and_printed_line_by_line (void **state)
         "{'id':'evt_001'}\n", 0);
 }
 
-//  A house that says there is more and stands still would be asked for ever.
-static void
-a_page_that_does_not_move_on_is_the_last (void **state)
-{
-    (void)state;
-    assert_command ("log auditor --json",
-                    ROWS ({"log", "{'do':'ok','events':[],'after':0,'more':true}", 0}), "", 0);
-}
-
 static void
 an_export_leaves_out_where_an_event_stood_in_this_store (void **state)
 {
@@ -142,8 +133,8 @@ what_was_decided_is_said_in_one_word (void **state)
         "approvals --json",
         ROWS ({"approvals", "{'do':'ok','approvals':[1],'patches':[],'next':'ar1/a'}", 0},
               {"approvals", "{'do':'ok','approvals':[2],'patches':[3],'next':'pr1'}", 0},
-              {"approvals", "{'do':'ok','approvals':[],'patches':[],'next':'pr1'}", 0}),
-        "{'approvals':[1,2],'patches':[3]}\n", 0); //  the last one did not move on
+              {"approvals", "{'do':'ok','approvals':[],'patches':[]}", 0}),
+        "{'approvals':[1,2],'patches':[3]}\n", 0);
 }
 
 static void
@@ -181,17 +172,6 @@ exit_statuses_say_what_was_found (void **state)
 }
 
 static void
-a_wait_asks_again_until_it_is_done (void **state)
-{
-    (void)state;
-    assert_command (
-        "wait one two --json",
-        ROWS ({"wait", "{'do':'ok','runs':[{'run':'r1','state':'busy'}],'done':false}", 0},
-              {"wait", "{'do':'ok','runs':[{'run':'r1','state':'ready'}],'done':true}", 0}),
-        "{'runs':[{'run':'r1','state':'ready'}],'done':true}\n", 0);
-}
-
-static void
 a_replay_asks_until_it_is_done_and_a_divergence_is_exit_5 (void **state)
 {
     (void)state;
@@ -203,73 +183,6 @@ a_replay_asks_until_it_is_done_and_a_divergence_is_exit_5 (void **state)
         "replay one --strict --json",
         ROWS ({"replay", "{'do':'ok','run':'r1','done':true,'divergence':{'path':'type'}}", 0}),
         "{'run':'r1','divergence':{'path':'type'}}\n", 5);
-}
-
-static void
-a_wait_ends_at_its_timeout (void **state)
-{
-    (void)state;
-    static const char busy[] = "{'do':'ok','runs':[],'done':false}";
-    struct fake_row rows[FAKE_SEEN];
-    for (size_t i = 0; i < FAKE_SEEN; i++)
-        rows[i] = (struct fake_row){"wait", busy, 0};
-    struct fake fake = {0};
-    fake_begin (&fake, rows, FAKE_SEEN);
-    struct outcome outcome = run (fake.dir, "--timeout 0.01 wait one");
-    assert_int_equal (outcome.status, -1);
-    assert_int_equal (outcome.err.code, AG_E_TIMEOUT);
-    assert_string_equal (outcome.err.text, "one not idle after 0.010 s");
-    outcome_fini (&outcome);
-    fake_end (&fake);
-}
-
-static void
-a_goal_can_be_waited_for_and_only_the_goal_bears_the_request_id (void **state)
-{
-    (void)state;
-    static const struct fake_row rows[] = {{"goal", "{'do':'ok','run':'r1','event_id':'evt_7'}", 0},
-                                           {"wait", "{'do':'ok','runs':[],'done':true}", 0}};
-    struct fake fake = {0};
-    fake_begin (&fake, rows, 2);
-    struct outcome outcome = run (fake.dir, "goal auditor go --wait --request-id g1 --json");
-    assert_string_equal (outcome.out, "{\"run\":\"r1\",\"event_id\":\"evt_7\"}\n");
-    assert_true (ag_str_is (fake_field (&fake, 0, "id"), "g1"));
-    assert_false (ag_str_is (fake_field (&fake, 1, "id"), "g1"));
-    outcome_fini (&outcome);
-    fake_end (&fake);
-}
-
-static void
-long_work_is_asked_for_until_it_is_done_by_children_of_the_request_id (void **state)
-{
-    (void)state;
-    static const struct fake_row rows[] = {
-        {"archive", "{'do':'ok','run':'r1','archived_through':'evt_8000','more':true}", 0},
-        {"archive", "{'do':'ok','run':'r1','archived_through':'evt_9001','more':false}", 0}};
-    struct fake fake = {0};
-    fake_begin (&fake, rows, 2);
-    struct outcome outcome = run (fake.dir, "archive auditor --request-id a1 --json");
-    assert_string_equal (outcome.out, "{\"run\":\"r1\",\"archived_through\":\"evt_9001\"}\n");
-    assert_true (ag_str_is (fake_field (&fake, 0, "id"), "a1/1"));
-    assert_true (ag_str_is (fake_field (&fake, 1, "id"), "a1/2"));
-    outcome_fini (&outcome);
-    fake_end (&fake);
-}
-
-static void
-work_that_goes_no_further_is_not_asked_for_again (void **state)
-{
-    (void)state;
-    static const struct fake_row rows[] = {
-        {"snapshot", "{'do':'ok','run':'r1','objects':256,'relations':0,'more':true}", 0},
-        {"snapshot", "{'do':'ok','run':'r1','objects':256,'relations':0,'more':true}", 0}};
-    struct fake fake = {0};
-    fake_begin (&fake, rows, 2);
-    struct outcome outcome = run (fake.dir, "snapshot auditor");
-    assert_int_equal (outcome.status, -1);
-    assert_int_equal (outcome.err.code, AG_E_FAILED);
-    outcome_fini (&outcome);
-    fake_end (&fake);
 }
 
 static void
@@ -547,7 +460,6 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_document_is_the_answer_without_do_and_id),
         cmocka_unit_test (a_log_is_read_page_by_page_and_printed_line_by_line),
-        cmocka_unit_test (a_page_that_does_not_move_on_is_the_last),
         cmocka_unit_test (an_export_leaves_out_where_an_event_stood_in_this_store),
         cmocka_unit_test (pages_of_objects_are_one_document_read_at_one_point),
         cmocka_unit_test (a_tree_goes_on_after_the_last_run_it_got),
@@ -555,14 +467,9 @@ main (void)
             an_idle_run_that_somebody_has_to_decide_about_or_that_is_spent_has_a_status_of_its_own),
         cmocka_unit_test (what_was_decided_is_said_in_one_word),
         cmocka_unit_test (exit_statuses_say_what_was_found),
-        cmocka_unit_test (a_wait_asks_again_until_it_is_done),
         cmocka_unit_test (a_replay_asks_until_it_is_done_and_a_divergence_is_exit_5),
-        cmocka_unit_test (a_wait_ends_at_its_timeout),
-        cmocka_unit_test (long_work_is_asked_for_until_it_is_done_by_children_of_the_request_id),
-        cmocka_unit_test (work_that_goes_no_further_is_not_asked_for_again),
         cmocka_unit_test (a_strict_replay_is_of_a_whole_run),
         cmocka_unit_test (a_discarded_fork_is_waited_for_by_its_run_id),
-        cmocka_unit_test (a_goal_can_be_waited_for_and_only_the_goal_bears_the_request_id),
         cmocka_unit_test (apply_sends_all_lines_as_one_list),
         cmocka_unit_test (apply_each_sends_one_batch_a_line_under_child_ids),
         cmocka_unit_test (a_line_that_is_no_json_is_named_and_nothing_is_sent),

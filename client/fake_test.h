@@ -33,6 +33,7 @@ struct fake {
     bool leaves;      //  after its last row the house is gone
     bool delimits;    //  answers begin with an empty frame, as for a REQ
     int late_ms;      //  it listens only so long after its begin
+    int slow_ms;      //  before it answers
     const char *beat; //  header that is published every 20 ms, as JSON; NULL: none
     struct ag_buf seen[FAKE_SEEN];
     size_t frames[FAKE_SEEN];
@@ -101,6 +102,7 @@ fake_take (struct fake *self, void *router)
     self->frames[i] = frames;
     struct ag_str request = ag_buf_str (&self->seen[i]);
     self->seen_count = i + 1 < FAKE_SEEN ? i + 1 : i;
+    usleep ((useconds_t)self->slow_ms * 1000);
     if (i < self->count && !ag_str_is (ag_pick_text (request, "do"), self->rows[i].word))
         self->surprised = true;
     for (int n = 0; i < self->count && self->rows[i].answer && n <= self->rows[i].more; n++)

@@ -1,7 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/feed.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,10 +20,11 @@ ag_feed_begin (struct ag_feed *self, struct ag_client *client, const char *file,
                struct ag_err *err)
 {
     const char *id = client->call->change.request_id;
+    char child[AG_CHILD_TEXT];
+    struct ag_str end;
     *self = (struct ag_feed){.client = client, .file = file, .word = word};
-    if (id && strlen (id) > 40) //  "/" and a page number follow
-        return ag_fail (err, AG_E_USAGE,
-                        "--request-id of an import takes 40 bytes at most, not %zu", strlen (id));
+    if (ag_client_child (id, 0, child, &end, err))
+        return -1;
     if (id)
         snprintf (self->name, sizeof self->name, "%s", id);
     else
@@ -36,12 +36,14 @@ static int
 send_page (struct ag_feed *self, struct ag_err *err)
 {
     struct ag_buf items = {0}, answer = {0};
-    char id[sizeof self->name + 22];
-    snprintf (id, sizeof id, "%s/%" PRIu64, self->name, ++self->page);
+    struct ag_str id;
+    char child[AG_CHILD_TEXT];
+    if (ag_client_child (self->name, ++self->page, child, &id, err))
+        return -1;
     ag_put_list (&items, self->count);
     ag_buf_add_str (&items, ag_buf_str (&self->items));
     struct ag_msg msg = {.type = AG_MSG_import,
-                         .id = ag_str (id),
+                         .id = id,
                          .import = {.name = ag_str (self->name),
                                     .page = self->page,
                                     .word = ag_str (self->word),
@@ -71,14 +73,16 @@ ag_feed_line (struct ag_feed *self, uint64_t place, struct ag_str line, struct a
 int
 ag_feed_end (struct ag_feed *self, const char *label, struct ag_buf *answer, struct ag_err *err)
 {
-    char id[sizeof self->name + 22];
+    struct ag_str id;
+    char child[AG_CHILD_TEXT];
     if (self->count && send_page (self, err))
         return -1;
     if (!self->page)
         return ag_fail (err, AG_E_USAGE, "%s holds no event", self->file);
-    snprintf (id, sizeof id, "%s/end", self->name);
+    if (ag_client_child (self->name, 0, child, &id, err))
+        return -1;
     struct ag_msg msg = {.type = AG_MSG_import_end,
-                         .id = ag_str (id),
+                         .id = id,
                          .import_end = {.name = ag_str (self->name), .label = ag_str (label)}};
     return ag_client_ask (self->client, &msg, answer, err);
 }
