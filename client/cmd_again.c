@@ -14,10 +14,10 @@ enum { PAGE = 500, NAME = 128, STEP_BYTES = AG_BULK_BYTES / 2 };
 //  run had done before it, then the comparison.
 struct again {
     struct ag_client *client;
-    struct ag_str run;    //  as it was named, without its point
-    char until[NAME];     //  the same at its newest event
-    char fork[NAME];      //  id
-    uint64_t cut, asked;  //  requests so far, for their names
+    struct ag_str run; //  as it was named, without its point
+    char until[NAME];  //  the same at its newest event
+    char fork[NAME];   //  id
+    uint64_t cut;
     bool moved;           //  the run did something since what is gathered
     struct ag_buf ops;    //  gathered, to be put in as one batch
     struct ag_buf events; //  and the events that they stand for
@@ -26,15 +26,16 @@ struct again {
     struct ag_again_left left;
 };
 
-//  Requests of a named request are its children: ID/1, ID/2.
+//  Requests of a named one are its children by the sequence of the first event that they stand for, the fork by 0:
+//  the same name for the same, however far the run has gone on since.
 static int
-ask (struct again *self, struct ag_msg *msg, struct ag_buf *answer, struct ag_err *err)
+ask (struct again *self, struct ag_msg *msg, uint64_t seq, struct ag_buf *answer,
+     struct ag_err *err)
 {
-    char child[NAME + 24];
+    char child[AG_CHILD_TEXT];
     const char *id = self->client->call->change.request_id;
-    snprintf (child, sizeof child, "%.*s/%" PRIu64, NAME, id ? id : "", ++self->asked);
-    if (id)
-        msg->id = ag_str (child);
+    if (ag_client_child (id, seq, child, &msg->id, err))
+        return -1;
     return ag_client_ask (self->client, msg, answer, err);
 }
 
@@ -44,7 +45,7 @@ find_tip (struct again *self, struct ag_err *err)
     struct ag_buf answer = {0};
     struct ag_str event;
     struct ag_msg msg = {.type = AG_MSG_log, .log = {.run = self->run, .tail = 1}};
-    int rc = ag_client_poll (self->client, &msg, 0, &answer, err);
+    int rc = ag_client_read (self->client, &msg, &answer, err);
     uint64_t tip = 0;
     for (struct ag_items items = ag_items (ag_buf_str (&answer), "events");
          !rc && ag_items_next (&items, &event);)
@@ -67,7 +68,7 @@ make_fork (struct again *self, const char *point, const char *effects, struct ag
                                   .count = 1,
                                   .effects = ag_str (effects),
                                   .ids = AG_LIT ("continue")}};
-    int rc = ask (self, &msg, &answer, err);
+    int rc = ask (self, &msg, 0, &answer, err);
     if (!rc) {
         struct ag_str fork = ag_pick_text (ag_buf_str (&answer), "run_id");
         snprintf (self->fork, sizeof self->fork, "%.*s", AG_STR_ARG (fork));
@@ -88,37 +89,86 @@ wait_for_fork (struct again *self, struct ag_err *err)
     return rc;
 }
 
-//  The fork refuses what does not fit into it as it is now: that is told, and it goes on. Errors of the way there are
-//  the command's.
-static int
-sent (struct again *self, int rc, struct ag_err *err)
+//  Why a fork, as it is now, refuses one event that the run took. Every other error is the command's.
+static bool
+is_refusal (enum ag_code code)
 {
-    struct ag_str event;
-    if (rc && ag_code_status (err->code) >= ag_code_status (AG_E_NO_SUPERVISOR))
+    static const enum ag_code codes[] = {AG_E_NOT_FOUND,     AG_E_EXISTS,  AG_E_BAD_VALUE,
+                                         AG_E_BAD_OPERATION, AG_E_TYPE,    AG_E_RESERVED,
+                                         AG_E_TOO_LARGE,     AG_E_WAITING, AG_E_POLICY};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (code == codes[i])
+            return true;
+    return false;
+}
+
+//  One event was put in, or else, where it is the fork that refuses it, that is told.
+static int
+settle (struct again *self, int rc, struct ag_str event, struct ag_err *err)
+{
+    if (rc && !is_refusal (err->code))
         return -1;
-    struct ag_cursor in = ag_cursor (ag_buf_str (&self->events));
-    for (; in.p < in.end && !ag_take (&in, &event); self->put_in += !rc)
-        if (rc)
-            ag_again_leave_out (&self->left, event, err->text);
-    ag_buf_clear (&self->events);
+    if (rc)
+        ag_again_leave_out (&self->left, event, err->text);
+    self->put_in += !rc;
     return 0;
 }
 
+//  Operations, the first of which stands for this event.
+static int
+apply (struct again *self, uint32_t count, struct ag_str ops, struct ag_str event,
+       struct ag_err *err)
+{
+    struct ag_buf list = {0}, answer = {0};
+    ag_put_list (&list, count);
+    ag_buf_add_str (&list, ops);
+    struct ag_msg msg = {.type = AG_MSG_apply,
+                         .apply = {.run = ag_str (self->fork), .ops = ag_buf_str (&list)}};
+    int rc = ask (self, &msg, ag_pick_uint (event, "seq"), &answer, err);
+    ag_buf_fini (&list);
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+static int
+apply_each (struct again *self, struct ag_err *err)
+{
+    struct ag_cursor ops = ag_cursor (ag_buf_str (&self->ops)),
+                     events = ag_cursor (ag_buf_str (&self->events));
+    struct ag_str op, event;
+    int rc = 0;
+    while (!rc && events.p < events.end && !ag_take (&ops, &op) && !ag_take (&events, &event))
+        rc = settle (self, apply (self, 1, op, event, err), event, err);
+    return rc;
+}
+
+//  As one batch, whole or not at all; 1: one by one, since the fork refuses it, or since it did when the same was
+//  asked before (the name stands for the first of them alone).
+static int
+apply_all (struct again *self, struct ag_err *err)
+{
+    struct ag_cursor events = ag_cursor (ag_buf_str (&self->events));
+    struct ag_str first;
+    if (self->count == 1 || ag_take (&events, &first))
+        return 1;
+    if (apply (self, self->count, ag_buf_str (&self->ops), first, err))
+        return is_refusal (err->code) || err->code == AG_E_REUSED ? 1 : -1;
+    self->put_in += self->count;
+    return 0;
+}
+
+//  Put in what is gathered; only what the fork refuses is left out.
 static int
 send_step (struct again *self, struct ag_err *err)
 {
-    struct ag_buf list = {0}, answer = {0};
     if (!self->count)
         return 0;
-    ag_put_list (&list, self->count);
-    ag_buf_add_str (&list, ag_buf_str (&self->ops));
-    struct ag_msg msg = {.type = AG_MSG_apply,
-                         .apply = {.run = ag_str (self->fork), .ops = ag_buf_str (&list)}};
-    int rc = sent (self, ask (self, &msg, &answer, err), err);
+    int rc = apply_all (self, err);
+    if (rc > 0)
+        rc = apply_each (self, err);
     ag_buf_clear (&self->ops);
+    ag_buf_clear (&self->events);
     self->count = 0;
-    ag_buf_fini (&list);
-    ag_buf_fini (&answer);
     return rc;
 }
 
@@ -135,8 +185,8 @@ send_goal (struct again *self, struct ag_str event, struct ag_err *err)
                                   .permissions = ag_pick (frame, "permissions")}};
     if (send_step (self, err))
         return -1;
-    ag_put_value (&self->events, event);
-    int rc = sent (self, ask (self, &msg, &answer, err), err);
+    int rc = ask (self, &msg, ag_pick_uint (event, "seq"), &answer, err);
+    rc = settle (self, rc, event, err);
     ag_buf_fini (&answer);
     return rc;
 }
@@ -178,13 +228,13 @@ put_in_all (struct again *self, struct ag_err *err)
     for (bool more = true; !rc && more;) {
         struct ag_msg msg = {.type = AG_MSG_log,
                              .log = {.run = ag_str (self->until), .after = after, .limit = PAGE}};
-        rc = ag_client_poll (self->client, &msg, 0, &answer, err);
+        rc = ag_client_read (self->client, &msg, &answer, err);
         for (struct ag_items items = ag_items (ag_buf_str (&answer), "events");
              !rc && ag_items_next (&items, &event);)
             rc = take (self, event, err);
-        uint64_t seen = ag_pick_uint (ag_buf_str (&answer), "after");
-        more = ag_pick_bool (ag_buf_str (&answer), "more") && seen > after;
-        after = seen;
+        more = ag_pick_bool (ag_buf_str (&answer), "more");
+        if (!rc)
+            rc = ag_client_go_on (more, ag_pick_uint (ag_buf_str (&answer), "after"), &after, err);
     }
     ag_buf_fini (&answer);
     if (!rc)
@@ -214,7 +264,7 @@ compare (struct again *self, const char *effects, bool alike, struct ag_err *err
     struct ag_buf answer = {0}, out = {0};
     struct ag_msg msg = {.type = AG_MSG_diff,
                          .diff = {.a = ag_str (self->until), .b = ag_str (self->fork)}};
-    int rc = ask (self, &msg, &answer, err);
+    int rc = ag_client_read (self->client, &msg, &answer, err);
     struct ag_str diff = ag_buf_str (&answer);
     if (!rc) {
         put_result (self, effects, diff, &out);

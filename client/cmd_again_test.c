@@ -40,32 +40,125 @@ a_run_again_is_a_fork_into_which_everything_from_outside_is_put_in_its_order (vo
     assert_command ("rerun one --json", rows, 8, text, 0);
 }
 
+#define REFUSED   "{'do':'error','code':'not_found','message':'there is no object `x`'}"
+#define TWO_TIMES "{'do':'error','code':'reused','message':'it stands for another request'}"
+#define REMOVED   FROM_USER "'type':'object.removed','payload':{'id':'x'}"
+#define ALIKE     "{'do':'ok','divergent_objects':[],'divergent_relations':[]}"
+
+//  The command with these answers ends with an error.
 static void
-what_the_fork_refuses_is_told_and_a_lost_house_ends_it (void **state)
+assert_fails (const char *line, const struct fake_row *rows, size_t count, enum ag_code code,
+              const char *text)
+{
+    struct fake fake = {0};
+    fake_begin (&fake, rows, count);
+    struct outcome outcome = run (fake.dir, line);
+    assert_int_equal (fake.seen_count, count);
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, code);
+    assert_string_equal (outcome.err.text, text);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
+what_the_fork_refuses_is_told_and_every_other_error_ends_it (void **state)
 {
     (void)state;
-    static const char log[] = "{'do':'ok','events':[" EVENT (
-        3, FROM_USER "'type':'object.removed','payload':{'id':'x'}") "],'after':3,'more':false}";
-    struct fake_row rows[] = {
-        {"log", "{'do':'ok','events':[" EVENT (3, "'type':'x'") "]}", 0},
-        {"fork", "{'do':'ok','run_id':'r7','forked_at_event':'evt_002'}", 0},
-        {"log", log, 0},
-        {"apply", "{'do':'error','code':'not_found','message':'there is no object `x`'}", 0},
-        {"wait", IDLE, 0},
-        {"diff", "{'do':'ok','divergent_objects':[],'divergent_relations':[]}", 0}};
+    static const char log[] =
+        "{'do':'ok','events':[" EVENT (3, REMOVED) "],'after':3,'more':false}";
+    static const enum ag_code others[] = {AG_E_CORRUPT,   AG_E_STORE,     AG_E_SYSTEM,
+                                          AG_E_DISCARDED, AG_E_DISK_FULL, AG_E_REUSED,
+                                          AG_E_BUDGET,    AG_E_FAILED,    AG_E_BAD_MESSAGE};
+    struct fake_row rows[] = {{"log", "{'do':'ok','events':[" EVENT (3, "'type':'x'") "]}", 0},
+                              {"fork", "{'do':'ok','run_id':'r7','forked_at_event':'evt_002'}", 0},
+                              {"log", log, 0},
+                              {"apply", REFUSED, 0},
+                              {"wait", IDLE, 0},
+                              {"diff", ALIKE, 0}};
     assert_command ("replay one@evt_002 --json", rows, 6,
                     "{'run':'one','fork_run_id':'r7','effects':'replay','put_in':0,'left_out':[{"
                     "'event_id':'evt_003','type':'object.removed','reason':'there is no object "
                     "`x`'}],'diff':{'divergent_objects':[],'divergent_relations':[]}}\n",
                     0);
-    rows[3].answer = "{'do':'error','code':'disk_full','message':'it is full'}";
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char *answer =
+            ag_xprintf ("{'do':'error','code':'%s','message':'because'}", ag_code_name (others[i]));
+        rows[3].answer = answer;
+        assert_fails ("replay one", rows, 4, others[i], "r7: because");
+        free (answer);
+    }
+}
+
+#define TWO                                                                                        \
+    "{'do':'ok','events':[" EVENT (3, FROM_USER "'type':'a','payload':{}") "," EVENT (             \
+        4, REMOVED) "],'after':4,'more':false}"
+
+static void
+of_a_batch_only_what_the_fork_refuses_is_left_out_and_so_it_is_when_it_is_repeated (void **state)
+{
+    (void)state;
+    struct fake_row rows[] = {{"log", "{'do':'ok','events':[" EVENT (4, "'type':'x'") "]}", 0},
+                              {"fork", "{'do':'ok','run_id':'r7','forked_at_event':'evt_002'}", 0},
+                              {"log", TWO, 0},
+                              {"apply", REFUSED, 0},
+                              {"apply", "{'do':'ok'}", 0},
+                              {"apply", REFUSED, 0},
+                              {"wait", IDLE, 0},
+                              {"diff", ALIKE, 0}};
+    static const char says[] =
+        "{'run':'one','fork_run_id':'r7','effects':'replay','put_in':1,'left_out':[{'event_id':"
+        "'evt_004','type':'object.removed','reason':'there is no object `x`'}],'diff':{"
+        "'divergent_objects':[],'divergent_relations':[]}}\n";
+    assert_command ("replay one --json", rows, 8, says, 0);
+    rows[3].answer = TWO_TIMES;
+    assert_command ("replay one --json --request-id q", rows, 8, says, 0);
+    rows[4].answer = TWO_TIMES; //  a batch it was, and a smaller one
+    assert_fails ("replay one --request-id q", rows, 5, AG_E_REUSED,
+                  "r7: it stands for another request");
+}
+
+static void
+assert_no_child (struct ag_str id)
+{
+    assert_true (id.n > 2 && memcmp (id.p, "q", 1));
+}
+
+static void
+requests_are_named_by_the_first_event_they_stand_for_and_questions_are_not (void **state)
+{
+    (void)state;
+    static const char log[] = "{'do':'ok','events':["                           //
+        EVENT (3, FROM_USER "'type':'a','payload':{}") ","                      //
+        EVENT (4, REMOVED) ","                                                  //
+        EVENT (7, FROM_USER "'type':'goal.created','payload':{'goal':'g'}") "," //
+        EVENT (8, FROM_USER "'type':'a','payload':{}")                          //
+        "],'after':8,'more':false}";
+    static const struct fake_row rows[] = {
+        {"log", "{'do':'ok','events':[" EVENT (8, "'type':'x'") "]}", 0},
+        {"fork", "{'do':'ok','run_id':'r7','forked_at_event':'evt_002'}", 0},
+        {"log", log, 0},
+        {"apply", "{'do':'ok'}", 0},
+        {"goal", "{'do':'ok'}", 0},
+        {"apply", "{'do':'ok'}", 0},
+        {"wait", IDLE, 0},
+        {"diff", ALIKE, 0}};
+    static const char *const names[] = {NULL, "q/0", NULL, "q/3", "q/7", "q/8", NULL, NULL};
     struct fake fake = {0};
-    fake_begin (&fake, rows, 4);
-    struct outcome outcome = run (fake.dir, "replay one");
-    assert_int_equal (outcome.err.code, AG_E_DISK_FULL);
-    assert_string_equal (outcome.err.text, "r7: it is full");
+    fake_begin (&fake, rows, 8);
+    struct outcome outcome = run (fake.dir, "replay one --request-id q --json");
+    assert_int_equal (outcome.status, 0);
+    for (size_t i = 0; i < 8; i++)
+        if (names[i])
+            assert_true (ag_str_is (fake_field (&fake, i, "id"), names[i]));
+        else
+            assert_no_child (fake_field (&fake, i, "id"));
     outcome_fini (&outcome);
     fake_end (&fake);
+    assert_fails ("replay one --request-id 12345678901234567890123456789012345678901234", rows, 1,
+                  AG_E_USAGE,
+                  "--request-id takes 43 bytes at most here, where it names several requests, not "
+                  "44");
 }
 
 static void
@@ -93,7 +186,11 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (
             a_run_again_is_a_fork_into_which_everything_from_outside_is_put_in_its_order),
-        cmocka_unit_test (what_the_fork_refuses_is_told_and_a_lost_house_ends_it),
+        cmocka_unit_test (what_the_fork_refuses_is_told_and_every_other_error_ends_it),
+        cmocka_unit_test (
+            of_a_batch_only_what_the_fork_refuses_is_left_out_and_so_it_is_when_it_is_repeated),
+        cmocka_unit_test (
+            requests_are_named_by_the_first_event_they_stand_for_and_questions_are_not),
         cmocka_unit_test (a_fork_that_waits_for_a_decision_is_exit_6_and_shown),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -311,6 +311,26 @@ class Replays(unittest.TestCase):
         self.work("actor", ["ops", TASK])
         first, again = [self.house.json("replay", "actor", "--request-id", "once") for _ in range(2)]
         self.assertEqual(first, again)
+        self.work("actor", ["ops", TASK])  # the run goes on, and so does its fork
+        more = self.house.json("replay", "actor", "--request-id", "once")
+        self.assertEqual(more["fork_run_id"], first["fork_run_id"])
+        self.assertEqual((more["put_in"], more["left_out"]), (first["put_in"] + 1, []))
+        self.assertEqual(self.house.objects(more["fork_run_id"]), self.house.objects("actor"))
+
+    def test_of_what_came_together_only_what_the_fork_refuses_is_left_out(self):
+        self.work("actor", ["ops", TASK])
+        fork = self.house.json("fork", "actor", "--no-start")["run_id"]
+        self.house.ask("apply", run=fork, ops=[{"op": "add_object", "type": "note", "id": "theirs"}])
+        marker = self.house.json("promote", fork)["marker_event_id"]
+        self.house.idle("actor")
+        self.house.ask("apply", run="actor", ops=[{"op": "add_object", "type": "note", "id": "mine"},
+                                                  {"op": "remove_object", "id": "theirs"}])
+        removed = self.house.log_of("actor", "object.removed")[-1]["id"]
+        said = self.again("replay", "actor")
+        self.assertEqual([one["event_id"] for one in said["left_out"]], [marker, removed])
+        self.assertIn("theirs", said["left_out"][1]["reason"])
+        self.assertEqual(said["put_in"], 1)
+        self.assertEqual(self.house.objects(said["fork_run_id"]), self.house.objects("actor"))
 
 
 if __name__ == "__main__":
