@@ -7,6 +7,7 @@
 #include "supervisor/retention.h"
 #include "supervisor/state_index.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -351,7 +352,7 @@ compare_row (struct ag_verify *self, enum ag_table table, char kind, uint32_t li
             blame (self, 0, "the state index (%c) is not what the events say at `%.*s`", kind,
                    name_bytes (at), at.p);
     }
-    if (a > 0 || b > 0)
+    if (a >= 0 && b >= 0 && a + b > 0) //  else what `at` points into may be gone
         stand_at (self, at);
     ag_view_destroy (&stored);
     ag_view_destroy (&rebuilt);
@@ -459,19 +460,21 @@ typedef int index_fn (struct ag_verify *self, const struct ag_run *again, uint32
 static int
 check_index (struct ag_verify *self, uint32_t limit, struct ag_err *err)
 {
-    static index_fn *const phases[] = {compare, check_wholes, check_hash};
-    enum { PHASES = sizeof phases / sizeof *phases };
+    static index_fn *const phases[] = {[AG_VERIFY_INDEX] = compare,
+                                       [AG_VERIFY_WHOLE] = check_wholes,
+                                       [AG_VERIFY_HASH] = check_hash};
     struct ag_run again;
+    assert (self->phase > AG_VERIFY_CHAIN && self->phase < AG_VERIFY_END);
     int rc = take_in (self, &again, &limit, err);
     if (rc < 0 || self->reason[0])
         return rc < 0 ? -1 : 0;
     if (rc || !limit)
         return 1;
-    rc = phases[self->phase - 1](self, &again, limit, err);
+    rc = phases[self->phase](self, &again, limit, err);
     if (rc || self->reason[0])
         return rc;
     self->row = 0;
-    return self->phase++ < PHASES;
+    return ++self->phase < AG_VERIFY_END;
 }
 
 int
@@ -482,14 +485,16 @@ ag_verify_step (ag_store_t *store, struct ag_verify *self, uint32_t limit, struc
     if (self->reason[0])
         return 0;
     ag_open_clear (self->journal); //  they may have grown since the last step
-    int rc = self->phase ? check_index (self, limit, err) : walk (self, limit, err);
+    bool chain = self->phase == AG_VERIFY_CHAIN;
+    int rc = chain ? walk (self, limit, err) : check_index (self, limit, err);
     if (rc < 0)
         return blame_error (self, err);
     if (self->reason[0])
         return 0;
-    if (!rc && !self->phase && self->state)
-        return (int)(self->phase = 1);
-    return rc;
+    if (rc || !chain)
+        return rc;
+    self->phase = self->state ? AG_VERIFY_INDEX : AG_VERIFY_END;
+    return self->state;
 }
 
 void

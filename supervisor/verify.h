@@ -5,6 +5,15 @@
 #define AG_VERIFY_H
 #include "supervisor/retention.h"
 
+//  What a walk looks at, one after the other. After the end there is no step.
+enum ag_verify_phase {
+    AG_VERIFY_CHAIN,
+    AG_VERIFY_INDEX,
+    AG_VERIFY_WHOLE, //  things made whole
+    AG_VERIFY_HASH,
+    AG_VERIFY_END
+};
+
 //  A walk over what is on disk of one run, in steps, while the house may go on: nothing is open between two of
 //  them. `{0}` with the first two fields begins it; `ag_verify_fini` ends it, whatever was found.
 struct ag_verify {
@@ -18,8 +27,8 @@ struct ag_verify {
     uint64_t odd_count;
     struct ag_buf odd; //  [{event, what}, ...] of the first AG_ODD_LISTED, without the list's head
     //  The walk's own.
-    ag_journal_t *journal;   //  holds the index that is written again; never committed
-    unsigned phase;          //  chain, index, things made whole, hash
+    ag_journal_t *journal; //  holds the index that is written again; never committed
+    enum ag_verify_phase phase;
     struct ag_run_head head; //  as the events so far make it
     struct ag_run_head until;
     uint64_t mint;
