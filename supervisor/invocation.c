@@ -184,31 +184,11 @@ close_failed (struct ag_house *house, struct ag_invocation *self, const struct a
     return rc;
 }
 
-struct ag_failure
-ag_failure_refused (const struct ag_err *why)
-{
-    return (struct ag_failure){.type = AG_LIT ("OperationRefused"),
-                               .message = ag_str (why->text),
-                               .reason = ag_str (ag_code_name (why->code))};
-}
-
-struct ag_failure
-ag_failure_own (struct ag_str error)
-{
-    struct ag_failure failure = {.type = AG_LIT ("Error"), .message = AG_LIT ("")};
-    ag_map_text (error, "type", &failure.type);
-    ag_map_text (error, "message", &failure.message);
-    ag_map_text (error, "traceback", &failure.traceback);
-    ag_map_text (error, "reason", &failure.reason);
-    return failure;
-}
-
 int
 ag_invocation_give_up (struct ag_house *house, struct ag_invocation *self, const struct ag_err *why,
                        const char *reason, struct ag_err *err)
 {
-    struct ag_failure failure = {
-        .type = AG_LIT ("NotHandedOut"), .message = ag_str (why->text), .reason = ag_str (reason)};
+    struct ag_failure failure = ag_failure_of (AG_FAILED_NOT_HANDED_OUT, why->text, reason);
     return close_failed (house, self, &failure, err);
 }
 
@@ -314,10 +294,9 @@ again (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer
        struct ag_err *err)
 {
     if (++self->contentions > AG_CONTENTIONS) {
-        struct ag_failure failure = {
-            .type = AG_LIT ("Contention"),
-            .message = AG_LIT ("what it read was changed by somebody else each time"),
-            .reason = AG_LIT ("contention")};
+        struct ag_failure failure =
+            ag_failure_of (AG_FAILED_CONTENTION,
+                           "what it read was changed by somebody else each time", "contention");
         ag_answer_ok (answer, (struct ag_str){0});
         return close_failed (house, self, &failure, err);
     }
@@ -333,9 +312,8 @@ exhausted (struct ag_house *house, struct ag_invocation *self, const struct ag_e
 {
     uint64_t number = self->run;
     uint32_t over = self->over;
-    struct ag_failure failure = {.type = AG_LIT ("BudgetExhausted"),
-                                 .message = ag_str (why->text),
-                                 .reason = ag_str (ag_budget_reason (over))};
+    struct ag_failure failure =
+        ag_failure_of (AG_FAILED_BUDGET, why->text, ag_budget_reason (over));
     return close_failed (house, self, &failure, err) || ag_queue_exhaust (house, number, over, err)
                ? -1
                : 0;
@@ -364,11 +342,10 @@ static int
 diverged (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answer,
           struct ag_err *err)
 {
-    struct ag_failure failure = {.type = AG_LIT ("EffectDiverged"),
-                                 .message =
-                                     AG_LIT ("it ran again and asked for something else after an "
-                                             "effect that cannot be repeated"),
-                                 .reason = AG_LIT ("effect.diverged")};
+    struct ag_failure failure = ag_failure_of (
+        AG_FAILED_DIVERGED,
+        "it ran again and asked for something else after an effect that cannot be repeated",
+        "effect.diverged");
     ag_answer_ok (answer, (struct ag_str){0});
     return close_failed (house, self, &failure, err);
 }
@@ -478,9 +455,7 @@ ag_invocation_died (struct ag_house *house, struct ag_invocation *self,
         ag_queue_again (house, self->run);
         return 0;
     }
-    struct ag_failure failure = {.type = AG_LIT ("WorkerCrashed"),
-                                 .message = ag_str (death->why),
-                                 .traceback = death->stderr_tail,
-                                 .reason = AG_LIT ("worker.crashed")};
+    struct ag_failure failure = ag_failure_of (AG_FAILED_CRASHED, death->why, "worker.crashed");
+    failure.traceback = death->stderr_tail;
     return close_failed (house, self, &failure, err);
 }

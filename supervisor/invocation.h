@@ -7,6 +7,7 @@
 #ifndef AG_INVOCATION_H
 #define AG_INVOCATION_H
 #include "common/wire.h"
+#include "supervisor/failure.h"
 #include "supervisor/policy.h"
 #include "supervisor/queue.h"
 
@@ -51,13 +52,7 @@ enum ag_type ag_invocation_write_started (const struct ag_invocation *invocation
                                           const struct ag_event *trigger, uint32_t attempt,
                                           struct ag_buf *out);
 
-//  What behavior.failed says went wrong; p NULL: left out. Made of why operations were refused, or of the error that a
-//  worker gives (a normal value), from which it borrows.
-struct ag_failure {
-    struct ag_str type, message, traceback, reason;
-};
-struct ag_failure ag_failure_refused (const struct ag_err *why);
-struct ag_failure ag_failure_own (struct ag_str error);
+//  The payload of behavior.failed.
 void ag_invocation_write_failed (const struct ag_invocation *invocation,
                                  const struct ag_failure *failure, struct ag_buf *out);
 //  It is not handed out: behavior.failed says why, and it is closed.

@@ -162,6 +162,9 @@ one_changed_value_anywhere_in_what_it_left_is_found_and_named (void **state)
         {.ops = "[{'op':'remove_object','id':'nothing'}]"},
         {.error = "{'type':'E','message':'no','traceback':'here','reason':'mine'}"},
         {.error = "{'type':'E','message':'it says','reason':'contention'}"}, //  the house does not
+        {.error = "{'type':'Contention','message':'it says','reason':'contention'}"},
+        {.error = "{'type':'BudgetExhausted','message':'it says','reason':'budget.mine'}"},
+        {.error = "{'type':'OperationRefused','message':'it says','reason':'policy'}"},
         {0}};
     uint32_t changed = 0;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {

@@ -1,19 +1,9 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/trace.h"
+#include "supervisor/failure.h"
 #include "supervisor/record.h"
 
-#include <string.h>
-
 enum { LOOK_EVENTS = 2048 };
-
-//  How a failure that has its cause outside the log calls itself, so that running again would not show it.
-static const struct {
-    const char *type, *reason;
-} outside[] = {{"WorkerCrashed", "worker.crashed"},
-               {"Contention", "contention"},
-               {"EffectDiverged", "effect.diverged"},
-               {"NotHandedOut", "pattern.too_large"},
-               {"NotHandedOut", "activate_after.too_many"}};
 
 struct look {
     struct ag_trace *trace;
@@ -44,18 +34,6 @@ begin (struct ag_traced *item, const struct ag_event *event)
     item->started = event->seq;
     item->attempt = (uint32_t)attempt;
     item->first = item->end = 0;
-}
-
-static bool
-is_outside (const struct ag_event *end)
-{
-    struct ag_str type = {0}, reason = {0};
-    ag_map_text (end->payload, "exception_type", &type);
-    ag_map_text (end->payload, "reason", &reason);
-    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
-        if (ag_str_is (type, outside[i].type) && ag_str_is (reason, outside[i].reason))
-            return true;
-    return ag_str_is (type, "BudgetExhausted") && reason.n > 7 && !memcmp (reason.p, "budget.", 7);
 }
 
 //  A commit stands in the log without a gap: the reads, what the behaviour did, what that took along. One invocation
@@ -89,7 +67,7 @@ look_at (void *arg, const struct ag_event *event)
     else if (is_end (item, type, event)) {
         item->end = event->seq;
         item->outcome = type;
-        item->outside = is_outside (event);
+        item->outside = type == AG_EV_BEHAVIOR_FAILED && ag_failure_is_outside (event->payload);
         if (!item->first)
             item->first = event->seq;
         look->found = true;
