@@ -383,9 +383,8 @@ decline (struct ag_house *house, struct ag_invocation *self, struct ag_buf *answ
     return 0;
 }
 
-//  Errors of the store and of our own are the turn's; everything else is the worker's operations.
-static bool
-is_store (enum ag_code code)
+bool
+ag_invocation_breaks (enum ag_code code)
 {
     return code == AG_E_STORE || code == AG_E_CORRUPT || code == AG_E_DISK_FULL ||
            code == AG_E_SYSTEM;
@@ -419,7 +418,7 @@ ag_invocation_done (struct ag_house *house, struct ag_invocation *self,
         ag_queue_close (house, self->run);
     } else if (err->code == AG_E_CONTENTION)
         rc = again (house, self, answer, err);
-    else if (!is_store (err->code)) {
+    else if (!ag_invocation_breaks (err->code)) {
         struct ag_err why = *err;
         rc = refused (house, self, &why, answer, err);
     }

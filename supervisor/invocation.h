@@ -33,6 +33,8 @@ int ag_invocation_tell (struct ag_house *house, const struct ag_invocation *invo
 int ag_invocation_commit (struct ag_house *house, struct ag_run *run,
                           struct ag_invocation *invocation, const struct ag_policy *policy,
                           struct ag_str ops, struct ag_applied *applied, struct ag_err *err);
+//  This error of it is the store's or our own, and the turn's; any other is what the worker's operations meet.
+bool ag_invocation_breaks (enum ag_code code);
 //  ok {ids}
 void ag_invocation_answer (const struct ag_applied *applied, struct ag_buf *answer);
 

@@ -195,14 +195,6 @@ compare_commit (const struct ag_judged *self, const struct ag_run *scratch, stru
                              self->difference, err);
 }
 
-//  Errors of the store are ours; any other refusal is what the behaviour meets.
-static bool
-is_ours (enum ag_code code)
-{
-    return code == AG_E_STORE || code == AG_E_CORRUPT || code == AG_E_DISK_FULL ||
-           code == AG_E_SYSTEM;
-}
-
 static int
 judge_commit (const struct ag_judged *self, struct ag_str ops, struct ag_buf *answer,
               struct ag_err *err)
@@ -211,7 +203,7 @@ judge_commit (const struct ag_judged *self, struct ag_str ops, struct ag_buf *an
     struct ag_run *scratch = NULL;
     struct ag_mark mark = ag_journal_mark (self->house->journal);
     int rc = commit (self, ops, &scratch, &applied, err);
-    if (rc && !is_ours (err->code)) {
+    if (rc && !ag_invocation_breaks (err->code)) {
         struct ag_err why = *err;
         struct ag_failure failure = ag_failure_refused (&why);
         rc = compare_failure (self, &failure, err);
@@ -249,10 +241,10 @@ ag_judge_fail (const struct ag_judged *self, const struct ag_msg_fail *fail, str
                struct ag_err *err)
 {
     struct ag_buf normal = {0};
-    if (self->open->denied.n)
+    int rc = differ_unasked (self, err);
+    if (!rc && self->open->denied.n)
         return judge_commit (self, (struct ag_str){0}, answer, err);
     ag_answer_ok (answer, (struct ag_str){0});
-    int rc = differ_unasked (self, err);
     if (!rc)
         rc = ag_value_normalise (fail->error, &normal, err);
     if (!rc) {

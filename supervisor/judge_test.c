@@ -163,6 +163,36 @@ a_failure_of_its_own_fails_again_with_the_same_words (void **state)
     fini (&self);
 }
 
+//  Whether it then says so itself or goes on as if nothing had been.
+static void
+what_its_policy_forbade_fails_again_and_an_effect_before_it_is_missed (void **state)
+{
+    struct fixture self;
+    init (&self, state);
+    tell (&self, EVENT);
+    struct ag_invocation by = begin (&self, 1, 1);
+    effect (&self, &by, "{'n':1}", "'one'");
+    ag_buf_text (&by.denied, "it may not");
+    give_up (&self, &by, "{'type':'E','message':'it may not'}");
+    for (int i = 0; i < 4; i++) {
+        self.trace = (struct ag_trace){0};
+        struct ag_invocation open = again (&self);
+        bool asks = i % 2;
+        if (asks)
+            assert_string_equal (judge_effect (&self, &open, "look", "{'n':1}"), "same");
+        ag_buf_text (&open.denied, "it may not");
+        const char *says = i < 2 ? judge_fail (&self, &open, "{'type':'E','message':'it may not'}")
+                                 : judge_done (&self, &open, OPS);
+        if (asks)
+            assert_string_equal (says, "same");
+        else
+            assert_non_null (strstr (says, "evt_004 payload: {'behavior':'work'"));
+        ag_trace_fini (&self.trace);
+    }
+    self.trace = (struct ag_trace){0};
+    fini (&self);
+}
+
 static void
 what_was_refused_and_is_accepted_now_is_a_difference (void **state)
 {
@@ -224,6 +254,7 @@ main (void)
         core_test (only_the_attempt_that_ended_counts_and_what_ended_by_itself_is_left_out),
         core_test (another_effect_one_more_and_one_less_are_told),
         core_test (a_failure_of_its_own_fails_again_with_the_same_words),
+        core_test (what_its_policy_forbade_fails_again_and_an_effect_before_it_is_missed),
         core_test (what_was_refused_and_is_accepted_now_is_a_difference),
         core_test (a_removal_with_what_it_takes_along_is_one_commit),
         core_test (a_run_as_deep_as_runs_go_is_done_again_too),

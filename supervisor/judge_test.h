@@ -46,6 +46,7 @@ end (struct ag_invocation *by)
     ag_buf_fini (&by->relation);
     ag_buf_fini (&by->frame);
     ag_buf_fini (&by->reads);
+    ag_buf_fini (&by->denied);
     ag_buf_fini (&by->pending.tool);
     ag_buf_fini (&by->pending.args);
 }
