@@ -13,6 +13,8 @@
 
 //  The largest field of any request: with what stands beside it, it fits a frame (AG_NET_FRAME_BYTES).
 enum { AG_BULK_BYTES = 15 << 19 };
+//  For no request are more things put into an answer, or more events looked at.
+enum { AG_PAGE_THINGS = 1000, AG_LOOKED_EVENTS = 5000 };
 
 //  Who speaks; known from the socket, never from the message.
 enum ag_side { AG_PEER_CLIENT, AG_PEER_WORKER, AG_PEER_BROKER };

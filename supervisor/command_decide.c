@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_THINGS = 1000, PAGE_RUNS = 1000 };
+enum { PAGE_RUNS = 1000 };
 
 //  A page of what waits: approvals, then patches, each by run, then by id. One before ended at "a<run>/<id>", or
 //  "a<run>" where all of that run was seen; "p" for patches.
@@ -217,7 +217,7 @@ ag_command_approvals (struct ag_command *command, struct ag_err *err)
     static const char *const keys[] = {"approvals", "patches"};
     const struct ag_msg_approvals *msg = &command->msg->approvals;
     struct list list = {
-        .house = command->house, .limit = msg->limit ? msg->limit : PAGE_THINGS, .err = err};
+        .house = command->house, .limit = msg->limit ? msg->limit : AG_PAGE_THINGS, .err = err};
     int rc = fill_page (&list, msg);
     if (!rc) {
         struct ag_answer answer = ag_command_begin (command);

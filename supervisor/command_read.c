@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PAGE_EVENTS = 500, PAGE_THINGS = 500, PAGE_LOOKED = 5000 };
+enum { PAGE_EVENTS = 500 };
 
 //  A page of events: what fits, and where to go on.
 struct page {
@@ -48,7 +48,7 @@ add_event (void *arg, const struct ag_event *event)
 {
     struct page *page = arg;
     if (page->count >= page->limit || page->events.n >= AG_ANSWER_LIST_BYTES ||
-        page->looked >= PAGE_LOOKED) {
+        page->looked >= AG_LOOKED_EVENTS) {
         page->more = true;
         return false;
     }
@@ -142,7 +142,7 @@ add_failure (void *arg, const struct ag_event *event)
                                          AG_EV_RUNTIME_BUDGET_EXHAUSTED, AG_EV_AGENT_GAVE_UP};
     struct page *page = arg;
     if (page->count >= page->limit || page->events.n >= AG_ANSWER_LIST_BYTES ||
-        page->looked >= PAGE_LOOKED) {
+        page->looked >= AG_LOOKED_EVENTS) {
         page->more = true;
         return false;
     }
@@ -263,7 +263,7 @@ ag_command_objects (struct ag_command *command, struct ag_err *err)
 {
     const struct ag_msg_objects *msg = &command->msg->objects;
     struct things things = {.journal = command->house->journal,
-                            .limit = msg->limit ? msg->limit : PAGE_THINGS,
+                            .limit = msg->limit ? msg->limit : AG_PAGE_THINGS,
                             .err = err};
     if (ag_point_find (things.journal, msg->run, &things.run, &things.at, err))
         return -1;

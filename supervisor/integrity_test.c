@@ -173,7 +173,7 @@ assert_around (struct core *self, uint64_t run, uint64_t depth, uint32_t objects
                              .run = core_run (self, run),
                              .at = AG_NOW,
                              .invocation = &invocation,
-                             .limit = AG_SHOWN_LIMIT,
+                             .limit = AG_PAGE_THINGS,
                              .bytes_left = AG_SHOWN_BYTES,
                              .err = &self->err};
     must (self, ag_shown_around (&shown, AG_LIT ("a"), depth) < 0);

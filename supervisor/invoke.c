@@ -192,7 +192,7 @@ ag_invoke_write (ag_journal_t *journal, struct ag_run *run, struct ag_invocation
                              .run = run,
                              .at = self->at,
                              .invocation = self,
-                             .limit = AG_SHOWN_LIMIT,
+                             .limit = AG_PAGE_THINGS,
                              .bytes_left = AG_SHOWN_BYTES,
                              .err = err};
     ag_sight_of (ag_buf_str (&self->behavior), &sight);
@@ -233,7 +233,7 @@ ag_invocation_get (struct ag_house *house, struct ag_invocation *self,
                              .run = run,
                              .invocation = self,
                              .at = request->at && request->at < self->at ? request->at : self->at,
-                             .limit = request->limit ? (uint32_t)request->limit : AG_SHOWN_LIMIT,
+                             .limit = request->limit ? (uint32_t)request->limit : AG_PAGE_THINGS,
                              .bytes_left = AG_SHOWN_BYTES,
                              .err = err};
     int rc = get (&shown, self, request, err);

@@ -1,9 +1,8 @@
 //  SPDX-License-Identifier: Apache-2.0
+#include "common/wire.h"
 #include "supervisor/journal_impl.h"
 
 #include <string.h>
-
-enum { START_EVENTS = 200000 }; //  looked at for a run's first work
 
 //  Where a run of this label is remembered.
 static uint64_t *
@@ -90,14 +89,10 @@ read_seq (struct ag_str text, uint64_t *seq)
 
 //  The house's word that an invocation begins now or later.
 static bool
-is_work (struct ag_str type)
+is_work (enum ag_type type)
 {
-    static const enum ag_type work[] = {AG_EV_BEHAVIOR_STARTED, AG_EV_RELATION_BEHAVIOR_STARTED,
-                                        AG_EV_BEHAVIOR_SCHEDULED, AG_EV_PATTERN_MATCHED};
-    for (size_t i = 0; i < sizeof work / sizeof *work; i++)
-        if (ag_str_eq (type, ag_type_name (work[i])))
-            return true;
-    return false;
+    return type == AG_EV_BEHAVIOR_STARTED || type == AG_EV_RELATION_BEHAVIOR_STARTED ||
+           type == AG_EV_BEHAVIOR_SCHEDULED || type == AG_EV_PATTERN_MATCHED;
 }
 
 struct start {
@@ -110,10 +105,10 @@ static bool
 look_for_work (void *arg, const struct ag_event *event)
 {
     struct start *start = arg;
-    start->found = is_work (event->type);
+    start->found = is_work (ag_type_of (event->type));
     if (!start->found)
         start->before = event->seq;
-    return !start->found && ++start->looked < START_EVENTS;
+    return !start->found && ++start->looked < AG_LOOKED_EVENTS;
 }
 
 //  Before the run's own first invocation; its tip when it had none.
@@ -123,10 +118,10 @@ find_start (ag_journal_t *self, const struct ag_run *run, uint64_t *seq, struct 
     struct start start = {.before = run->cut};
     if (ag_journal_scan (self, run, run->cut, UINT64_MAX, look_for_work, &start, err))
         return -1;
-    if (!start.found && start.looked >= START_EVENTS)
+    if (!start.found && start.before < run->head.tip)
         return ag_fail (err, AG_E_USAGE,
                         "run %s did no work in its first %d events; name an event to start at",
-                        run->id, START_EVENTS);
+                        run->id, AG_LOOKED_EVENTS);
     *seq = start.before;
     return 0;
 }

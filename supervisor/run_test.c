@@ -1,4 +1,5 @@
 //  SPDX-License-Identifier: Apache-2.0
+#include "common/wire.h"
 #include "supervisor/core_graph_test.h"
 
 static int
@@ -96,6 +97,19 @@ a_run_starts_before_its_own_first_work (void **state)
     assert_int_equal (point (self, "r2@start"), 2006);
 }
 
+static void
+a_start_is_looked_for_no_further_than_a_page_of_events_goes (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "a");
+    for (int i = 0; i < AG_LOOKED_EVENTS; i++)
+        core_append (self, run, "x", "{}");
+    assert_int_equal (point (self, "a@start"), 1000 + AG_LOOKED_EVENTS); //  all were looked at
+    core_append (self, run, "behavior.started", "{}");
+    refuses (self, point (self, "a@start"), AG_E_USAGE,
+             "run r1 did no work in its first 5000 events; name an event to start at");
+}
+
 static bool
 note (void *arg, struct ag_run *run)
 {
@@ -157,6 +171,7 @@ main (void)
         core_test (each_of_many_labels_names_its_run_again_and_again),
         core_test (a_point_is_a_run_and_one_of_its_events),
         core_test (a_run_starts_before_its_own_first_work),
+        core_test (a_start_is_looked_for_no_further_than_a_page_of_events_goes),
         core_test (runs_and_children_are_listed_in_pages),
         core_test (a_label_can_be_given_once_and_no_run_takes_it_as_its_id),
     };

@@ -5,12 +5,13 @@
  */
 #ifndef AG_SHOWN_H
 #define AG_SHOWN_H
+#include "common/wire.h"
 #include "supervisor/arena.h"
 #include "supervisor/omap.h"
 #include "supervisor/queue.h"
 #include "supervisor/state.h"
 
-enum { AG_SHOWN_BYTES = 4 << 20, AG_SHOWN_LIMIT = 1000 };
+enum { AG_SHOWN_BYTES = 4 << 20 };
 
 //  Two lists, written one after the other.
 struct ag_shown {

@@ -21,7 +21,7 @@ walk (struct core *core, uint64_t run, const char *object, uint64_t depth, struc
                                     .at = AG_NOW,
                                     .invocation = &walk->invocation,
                                     .types = types,
-                                    .limit = AG_SHOWN_LIMIT,
+                                    .limit = AG_PAGE_THINGS,
                                     .bytes_left = AG_SHOWN_BYTES,
                                     .err = &core->err};
     must (core, ag_shown_around (&walk->shown, ag_str (object), depth));

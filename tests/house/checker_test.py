@@ -207,7 +207,7 @@ class Player:
         """The events since the last look, of all runs but the fleet's own, in the order of the store; and one run's
         objects, to be compared."""
         run = self.run(len(self.asked))
-        asked = [{"do": "events", "after": self.stream, "limit": 10000}]
+        asked = [{"do": "events", "after": self.stream, "limit": 5000}]
         asked += [{"do": "objects", "run": run.name}] if run else []
         page, *objects = self.ask_all(asked)
         self.stream = page["after"]
