@@ -21,14 +21,14 @@ struct ag_house {
     void *broker_socket, *worker_socket;
     ag_guard_t *broker_guard, *worker_guard;
     ag_zap_t *zap;
-    int32_t broker_pid;           //  as the nursery said; 0: not yet
-    struct ag_queues *queues;     //  queue.h: events to invocations
-    struct ag_workers *workers;   //  workers.h: who is at the worker socket
-    struct ag_fleet *fleet;       //  fleet.h: units and their processes
-    struct ag_commands *commands; //  commands.h: requests of clients
-    struct ag_replay *replays;    //  replay.h: the first one that runs
-    struct ag_probe *verifies;    //  verifies.h: the first one in line
-    uint64_t fleet_run;           //  the fleet's own run
+    int32_t broker_pid;              //  as the nursery said; 0: not yet
+    struct ag_queues *queues;        //  queue.h: events to invocations
+    struct ag_workers *workers;      //  workers.h: who is at the worker socket
+    struct ag_fleet *fleet;          //  fleet.h: units and their processes
+    struct ag_commands *commands;    //  commands.h: requests of clients
+    struct ag_ticket *replays;       //  replay.h: the first one
+    struct ag_ticket *verifications; //  verification.h: the first one in line
+    uint64_t fleet_run;              //  the fleet's own run
     struct ag_err
         lacking; //  a code: there was no room to begin; without a journal: not even to open it
     struct {

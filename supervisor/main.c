@@ -14,7 +14,7 @@
 #include "supervisor/queue.h"
 #include "supervisor/repair.h"
 #include "supervisor/turn.h"
-#include "supervisor/verifies.h"
+#include "supervisor/verification.h"
 #include "supervisor/workers.h"
 
 #include <malloc.h>
@@ -49,7 +49,7 @@ end_floors (struct ag_house *house)
     if (house->leaving)
         ag_private_end (house);
     ag_replays_destroy (house);
-    ag_verifies_destroy (house);
+    ag_verifications_destroy (house);
     ag_queues_destroy (&house->queues);
     ag_workers_destroy (&house->workers);
     ag_fleet_destroy (&house->fleet);

@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPLAYS_MAX = 4, TICKET = 64, UNASKED_MS = 5000, LAST_WORDS = 160 };
+enum { REPLAYS_MAX = 4, LAST_WORDS = 160 };
 
 struct ag_replay {
+    struct ag_ticket ticket;
     uint64_t run;
-    char ticket[TICKET + 1];
-    int64_t asked_ms;
     struct ag_trace trace;
     bool is_open; //  an invocation is to be handed out, or is
     struct ag_invocation open;
@@ -28,10 +27,13 @@ struct ag_replay {
     uint32_t host_count;
     uint64_t invocations, compared, skipped;
     struct ag_difference difference;
-    bool over;
-    struct ag_err broken; //  a code: it could not go on
-    struct ag_replay *next;
 };
+
+static struct ag_replay *
+of (struct ag_ticket *ticket)
+{
+    return (struct ag_replay *)ticket;
+}
 
 static void
 close_open (struct ag_house *house, struct ag_replay *self)
@@ -53,7 +55,7 @@ close_open (struct ag_house *house, struct ag_replay *self)
 static void
 finish (struct ag_house *house, struct ag_replay *self)
 {
-    self->over = true;
+    self->ticket.over = true;
     close_open (house, self);
     for (uint32_t host = 0; host < self->host_count; host++)
         if (self->hosts[host].unit) {
@@ -65,14 +67,14 @@ finish (struct ag_house *house, struct ag_replay *self)
 static void
 break_off (struct ag_house *house, struct ag_replay *self, const struct ag_err *why)
 {
-    if (!self->over)
-        self->broken = *why;
+    ag_ticket_break (&self->ticket, why);
     finish (house, self);
 }
 
 static void
-fini (struct ag_replay *self)
+drop (struct ag_house *house, struct ag_replay *self)
 {
+    ag_ticket_remove (&house->replays, &self->ticket);
     ag_trace_fini (&self->trace);
     ag_difference_fini (&self->difference);
     for (uint32_t host = 0; host < AG_HOSTS; host++)
@@ -84,10 +86,8 @@ void
 ag_replays_destroy (struct ag_house *house)
 {
     while (house->replays) {
-        struct ag_replay *self = house->replays;
-        house->replays = self->next;
-        close_open (house, self);
-        fini (self);
+        close_open (house, of (house->replays));
+        drop (house, of (house->replays));
     }
 }
 
@@ -97,33 +97,17 @@ ag_replay_is_over (const struct ag_replay *self)
     for (uint32_t host = 0; host < self->host_count; host++)
         if (self->hosts[host].unit)
             return false;
-    return self->over;
-}
-
-//  The replay of a run, with its place in the list; one that is over makes way for another asker.
-static struct ag_replay **
-find (struct ag_house *house, uint64_t run, struct ag_str ticket)
-{
-    struct ag_replay **at = &house->replays;
-    while (*at && (*at)->run != run)
-        at = &(*at)->next;
-    struct ag_replay *self = *at;
-    if (self && ag_replay_is_over (self) && !ag_str_is (ticket, self->ticket)) {
-        *at = self->next;
-        fini (self);
-        return find (house, run, ticket);
-    }
-    return at;
+    return self->ticket.over;
 }
 
 static struct ag_replay *
-begin (const struct ag_run *run, struct ag_str ticket)
+begin (struct ag_house *house, const struct ag_run *run, struct ag_str ticket)
 {
     struct ag_replay *self = ag_xcalloc (1, sizeof *self);
+    ag_ticket_add (&house->replays, &self->ticket, ticket);
     self->run = run->number;
     self->trace.at = run->cut;
     self->trace.until = run->head.tip;
-    snprintf (self->ticket, sizeof self->ticket, "%.*s", AG_STR_ARG (ticket));
     return self;
 }
 
@@ -131,18 +115,16 @@ int
 ag_replay_ask (struct ag_house *house, const struct ag_run *run, struct ag_str ticket,
                struct ag_replay **replay, struct ag_err *err)
 {
-    uint32_t count = 0;
-    struct ag_replay **at = find (house, run->number, ticket);
-    if (*at && !ag_str_is (ticket, (*at)->ticket))
+    struct ag_ticket *one = house->replays;
+    while (one && of (one)->run != run->number)
+        one = one->next;
+    if (one && !ag_str_is (ticket, one->text))
         return ag_fail (err, AG_E_BUSY, "run %s is being replayed for somebody else", run->id);
-    for (const struct ag_replay *one = house->replays; one; one = one->next)
-        count += !one->over;
-    if (!*at && count >= REPLAYS_MAX)
-        return ag_fail (err, AG_E_BUSY, "%u replays are running already", count);
-    if (!*at)
-        *at = begin (run, ticket);
-    (*at)->asked_ms = ag_now_ms();
-    *replay = *at;
+    if (!one && ag_ticket_room (house->replays, REPLAYS_MAX, "replays", err))
+        return -1;
+    if (one)
+        ag_ticket_again (one);
+    *replay = one ? of (one) : begin (house, run, ticket);
     return 0;
 }
 
@@ -153,16 +135,9 @@ put_number (struct ag_answer *answer, const char *key, uint64_t number)
     ag_put_uint (answer->out, number);
 }
 
-int
-ag_replay_tell (struct ag_house *house, struct ag_replay *self, struct ag_answer *answer,
-                struct ag_err *err)
+static void
+tell (const struct ag_replay *self, const struct ag_run *run, bool done, struct ag_answer *answer)
 {
-    struct ag_run *run;
-    bool done = ag_replay_is_over (self);
-    if (done && self->broken.code)
-        *err = self->broken;
-    if ((done && self->broken.code) || ag_run_get (house->journal, self->run, &run, err))
-        return -1;
     ag_answer_key (answer, "run");
     ag_put_lit (answer->out, run->id);
     put_number (answer, "invocations", self->invocations);
@@ -177,7 +152,24 @@ ag_replay_tell (struct ag_house *house, struct ag_replay *self, struct ag_answer
         ag_difference_write (&self->difference, answer->out);
     else
         ag_put_null (answer->out);
-    return 0;
+}
+
+int
+ag_replay_tell (struct ag_house *house, struct ag_replay *self, struct ag_answer *answer,
+                struct ag_err *err)
+{
+    struct ag_run *run;
+    bool done = ag_replay_is_over (self);
+    int rc = ag_run_get (house->journal, self->run, &run, err);
+    if (!rc && done && self->ticket.broken.code) {
+        *err = self->ticket.broken;
+        rc = -1;
+    }
+    if (!rc)
+        tell (self, run, done, answer);
+    if (done)
+        drop (house, self);
+    return rc;
 }
 
 //  Units as the run's own ones, under names of their own, one a host.
@@ -391,13 +383,13 @@ pump (struct ag_house *house, struct ag_replay *self)
 {
     struct ag_err err;
     int more = 0;
-    if (!self->over && ag_now_ms() - self->asked_ms > UNASKED_MS)
+    if (!self->ticket.over && ag_ticket_is_left (&self->ticket))
         finish (house, self);
-    if (!self->over)
+    if (!self->ticket.over)
         more = step (house, self, &err);
     if (more < 0)
         break_off (house, self, &err);
-    if (self->over)
+    if (self->ticket.over)
         drop_units (house, self);
     if (more > 0)
         ag_loop_again (house->daemon->loop, 0);
@@ -406,15 +398,12 @@ pump (struct ag_house *house, struct ag_replay *self)
 void
 ag_replays_pump (struct ag_house *house)
 {
-    struct ag_replay **at = &house->replays;
-    while (*at) {
-        struct ag_replay *self = *at;
-        pump (house, self);
-        if (ag_replay_is_over (self) && ag_now_ms() - self->asked_ms > UNASKED_MS) {
-            *at = self->next;
-            fini (self);
-        } else
-            at = &self->next;
+    struct ag_ticket *next;
+    for (struct ag_ticket *one = house->replays; one; one = next) {
+        next = one->next;
+        pump (house, of (one));
+        if (ag_replay_is_over (of (one)) && ag_ticket_is_left (one))
+            drop (house, of (one));
     }
 }
 
@@ -527,7 +516,7 @@ ag_replay_lost (struct ag_house *house, struct ag_unit *unit)
     bool busy = self->is_open && unit->session && self->open.session == unit->session;
     if (busy)
         self->open.session = NULL;
-    if (self->over || unit->ending != AG_END_NONE)
+    if (self->ticket.over || unit->ending != AG_END_NONE)
         return;
     if (busy) {
         differ_death (self, unit->reason);

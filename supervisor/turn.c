@@ -7,7 +7,7 @@
 #include "supervisor/hears.h"
 #include "supervisor/queue.h"
 #include "supervisor/replay.h"
-#include "supervisor/verifies.h"
+#include "supervisor/verification.h"
 #include "supervisor/workers.h"
 
 #include <assert.h>
@@ -111,7 +111,7 @@ written (struct ag_house *house)
     ag_outbox_send (house->outbox, ag_workers_lost, house);
     ag_fleet_committed (house);
     ag_commands_publish (house);
-    ag_verifies_pump (house);
+    ag_verifications_pump (house);
     ag_commands_wake (house, false);
     assert (!ag_batch_bytes (
         ag_journal_batch (house->journal))); //  nothing is said before it is on disk
@@ -253,7 +253,7 @@ reading_turn_end (void *context)
 {
     struct ag_house *house = context;
     if (house->journal) {
-        ag_verifies_pump (house);
+        ag_verifications_pump (house);
         ag_commands_wake (house, false);
     }
     ag_outbox_send (house->outbox, ag_workers_lost, house);
