@@ -18,7 +18,6 @@ enum {
 struct verification {
     struct ag_ticket ticket;
     uint64_t only, after; //  as it was asked for: a run, or all after this one
-    bool state;
     int64_t rest_ms;      //  no work before
     struct ag_verify one; //  the run in hand; without a number: none
     uint64_t last, seen;  //  the last run that was taken in hand; events of those that are done
@@ -70,7 +69,7 @@ take_next (struct ag_house *house, struct verification *self, struct ag_err *err
     self->more = number && (self->count == PAGE_RUNS || self->runs.n >= AG_ANSWER_LIST_BYTES);
     self->ticket.over = !number || self->more;
     if (!self->ticket.over)
-        self->one = (struct ag_verify){.run = self->last = number, .state = self->state};
+        self->one.run = self->last = number;
     return 0;
 }
 
@@ -81,8 +80,7 @@ keep_found (struct verification *self)
     self->count++;
     self->seen += self->one.events;
     self->ok = self->ok && !self->one.reason[0];
-    ag_verify_fini (&self->one);
-    self->one = (struct ag_verify){0};
+    ag_verify_next (&self->one, 0);
 }
 
 static int
@@ -131,7 +129,7 @@ static bool
 is_same (const struct verification *self, const struct ag_msg_verify *msg, uint64_t run)
 {
     return ag_str_is (msg->ticket, self->ticket.text) && self->only == run &&
-           self->after == msg->after && self->state == msg->state;
+           self->after == msg->after && self->one.state == msg->state;
 }
 
 static struct verification *
@@ -141,7 +139,7 @@ begin (struct ag_house *house, const struct ag_msg_verify *msg, uint64_t run)
     ag_ticket_add (&house->verifications, &self->ticket, msg->ticket);
     self->only = run;
     self->after = self->last = msg->after;
-    self->state = msg->state;
+    self->one.state = msg->state;
     self->ok = true;
     return self;
 }

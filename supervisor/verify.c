@@ -77,7 +77,9 @@ static int
 begin (ag_store_t *store, struct ag_verify *self, struct ag_err *err)
 {
     struct ag_run run = {0};
-    self->journal = ag_journal_new (store, err);
+    self->phase = AG_VERIFY_CHAIN;
+    if (!self->journal)
+        self->journal = ag_journal_new (store, err);
     if (!self->journal)
         return -1;
     int rc = ag_run_read_record (self->journal, self->run, &run, err);
@@ -273,6 +275,19 @@ check_declared (ag_journal_t *journal, struct ag_verify *self, const struct ag_r
     return rc < 0 ? -1 : 0;
 }
 
+//  Each event of a run adds to it, and it is held over many turns.
+static int
+check_bytes (const struct ag_verify *self, const struct ag_run *run, struct ag_err *err)
+{
+    size_t most = self->index_bytes ? self->index_bytes : AG_VERIFY_BYTES;
+    if (ag_batch_bytes (self->journal->batch) <= most)
+        return 0;
+    return ag_fail (err, AG_E_TOO_LARGE,
+                    "the state index of run %s takes more than %zu bytes to write again; verify it "
+                    "without --state, or make it anew with the fleet down by agsup repair",
+                    run->id, most);
+}
+
 //  1 when the run has more events than that, 0, -1. The run, with the index that is written again, for the
 //  rest of this step.
 static int
@@ -289,7 +304,8 @@ take_in (struct ag_verify *self, struct ag_run *again, uint32_t *limit, struct a
     for (; !rc && *limit > 0 && !self->reason[0] && self->applied < run->head.tip; --*limit)
         rc = ag_journal_read (self->journal, again, ++self->applied, &hold, &event, err) ||
              ag_state_apply (self->journal, again, &event, err) ||
-             check_declared (self->journal, self, again, &event, err);
+             check_declared (self->journal, self, again, &event, err) ||
+             check_bytes (self, run, err);
     ag_buf_fini (&hold);
     return rc ? -1 : self->applied < run->head.tip;
 }
@@ -480,7 +496,7 @@ check_index (struct ag_verify *self, uint32_t limit, struct ag_err *err)
 int
 ag_verify_step (ag_store_t *store, struct ag_verify *self, uint32_t limit, struct ag_err *err)
 {
-    if (!self->journal && begin (store, self, err))
+    if (self->phase == AG_VERIFY_BEGIN && begin (store, self, err))
         return blame_error (self, err);
     if (self->reason[0])
         return 0;
@@ -495,6 +511,30 @@ ag_verify_step (ag_store_t *store, struct ag_verify *self, uint32_t limit, struc
         return rc;
     self->phase = self->state ? AG_VERIFY_INDEX : AG_VERIFY_END;
     return self->state;
+}
+
+//  As it was opened.
+static void
+empty (ag_journal_t *journal)
+{
+    ag_open_clear (journal);
+    ag_cache_clear (&journal->cache);
+    ag_batch_destroy (&journal->batch);
+    journal->batch = ag_batch_new (journal->store);
+}
+
+void
+ag_verify_next (struct ag_verify *self, uint64_t run)
+{
+    struct ag_verify next = {.run = run,
+                             .state = self->state,
+                             .index_bytes = self->index_bytes,
+                             .journal = self->journal};
+    self->journal = NULL;
+    ag_verify_fini (self);
+    if (next.journal)
+        empty (next.journal);
+    *self = next;
 }
 
 void

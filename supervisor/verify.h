@@ -7,6 +7,7 @@
 
 //  What a walk looks at, one after the other. After the end there is no step.
 enum ag_verify_phase {
+    AG_VERIFY_BEGIN,
     AG_VERIFY_CHAIN,
     AG_VERIFY_INDEX,
     AG_VERIFY_WHOLE, //  things made whole
@@ -15,10 +16,11 @@ enum ag_verify_phase {
 };
 
 //  A walk over what is on disk of one run, in steps, while the house may go on: nothing is open between two of
-//  them. `{0}` with the first two fields begins it; `ag_verify_fini` ends it, whatever was found.
+//  them. `{0}` with the first fields begins it; `ag_verify_fini` ends it, whatever was found.
 struct ag_verify {
     uint64_t run;
-    bool state; //  its state index too: written a second time, in memory, and compared
+    bool state;         //  its state index too: written a second time, in memory, and compared
+    size_t index_bytes; //  that this may take; 0: AG_VERIFY_BYTES
     //  Found so far.
     uint64_t events;    //  own events seen; of those that the run had when the walk began
     uint64_t first_bad; //  sequence; 0 with a reason: the record, the head or the index
@@ -39,12 +41,15 @@ struct ag_verify {
     uint64_t marker; //  of the snapshot whose hash is taken
     struct ag_snapshot snapshot;
 };
-enum { AG_ODD_LISTED = 100 };
+enum { AG_ODD_LISTED = 100, AG_VERIFY_BYTES = 512 << 20 };
 void ag_verify_fini (struct ag_verify *self);
+//  What was found and what was held is forgotten; the same begins over another run.
+void ag_verify_next (struct ag_verify *self, uint64_t run);
 
 //  Look at up to `limit` more events, keys or entities: 1 when there is more to do, 0 when done or when something
 //  is wrong (see reason), -1 when the store fails. What the run appends meanwhile is taken into the index before
 //  more of it is compared, so both tell of the same events. AG_E_NOT_FOUND: there is no such run.
+//  AG_E_TOO_LARGE: its index takes more memory than it may.
 int ag_verify_step (ag_store_t *store, struct ag_verify *self, uint32_t limit, struct ag_err *err);
 //  {run, events, first_bad, reason, odd_count, odd}
 void ag_verify_write (const struct ag_verify *self, struct ag_buf *out);

@@ -225,6 +225,51 @@ what_is_damaged_is_found_in_a_run_that_goes_on (void **state)
     ag_verify_fini (&found);
 }
 
+static void
+the_next_run_is_walked_with_nothing_left_of_the_one_before (void **state)
+{
+    struct core *self = *state;
+    struct ag_key key;
+    struct ag_verify verify;
+    uint64_t fork, run = history (self, &fork);
+    ag_key_of_object (&key, true, fork, AG_LIT ("task#1"));
+    ag_key_add_id (&key, AG_LIT ("rel_r2.001"));
+    damage (self, AG_INDEX, &key, 0);
+    core_walk (self, fork, &verify);
+    assert_string_not_equal (verify.reason, "");
+    ag_journal_t *journal = verify.journal;
+    ag_verify_next (&verify, run);
+    assert_int_equal (ag_batch_bytes (ag_journal_batch (journal)), 0);
+    int rc;
+    while ((rc = ag_verify_step (self->store, &verify, 7, &self->err)) > 0)
+        continue;
+    must (self, rc);
+    assert_ptr_equal (verify.journal, journal);
+    assert_string_equal (verify.reason, "");
+    assert_int_equal (verify.events, core_tip (self, run));
+    ag_verify_fini (&verify);
+}
+
+static void
+an_index_that_would_take_too_much_memory_is_refused_and_the_chain_alone_is_verified (void **state)
+{
+    struct core *self = *state;
+    uint64_t fork, run = history (self, &fork);
+    struct ag_verify verify = {.run = run, .state = true, .index_bytes = 10000};
+    int rc;
+    core_commit (self);
+    while ((rc = ag_verify_step (self->store, &verify, 7, &self->err)) > 0)
+        assert_in_range (ag_batch_bytes (ag_journal_batch (verify.journal)), 0, 10000);
+    refuses (self, rc, AG_E_TOO_LARGE, "more than 10000 bytes to write again; verify it without");
+    ag_verify_next (&verify, run);
+    verify.state = false;
+    while ((rc = ag_verify_step (self->store, &verify, 7, &self->err)) > 0)
+        continue;
+    must (self, rc);
+    assert_string_equal (verify.reason, "");
+    ag_verify_fini (&verify);
+}
+
 //  So many events after the same beginning, the older ones in the archive; a snapshot covers them.
 static uint64_t
 patched (struct core *self, int count)
@@ -295,6 +340,9 @@ main (void)
         core_test (a_state_index_that_was_changed_is_found),
         core_test (a_run_that_goes_on_meanwhile_is_verified_as_far_as_it_was),
         core_test (what_is_damaged_is_found_in_a_run_that_goes_on),
+        core_test (the_next_run_is_walked_with_nothing_left_of_the_one_before),
+        core_test (
+            an_index_that_would_take_too_much_memory_is_refused_and_the_chain_alone_is_verified),
         core_test (
             what_a_step_costs_does_not_grow_with_the_run_and_nothing_of_the_store_is_open_after_it),
     };
