@@ -92,8 +92,7 @@ bool ag_run_is_gone (ag_journal_t *journal, uint64_t number);
 //  whatever an id begins with is the id of another run, no prefix to look for. AG_E_NOT_FOUND.
 int ag_run_find (ag_journal_t *journal, struct ag_str text, struct ag_run **run,
                  struct ag_err *err);
-//  RUN, RUN@tip, RUN@42, RUN@evt_042, RUN@start (before its own first invocation, which is looked for among its
-//  first AG_LOOKED_EVENTS); the tip of an empty run is 0.
+//  RUN, RUN@tip, RUN@42, RUN@evt_042, RUN@start (before its first work, in AG_LOOKED_EVENTS); an empty tip is 0.
 int ag_point_find (ag_journal_t *journal, struct ag_str text, struct ag_run **run, uint64_t *seq,
                    struct ag_err *err);
 
