@@ -125,7 +125,7 @@ read_place (struct ag_str text, struct place *place, struct ag_err *err)
         place->id = (struct ag_str){slash + 1, text.n - run.n - 2};
     if ((place->kind == AG_APPROVAL || place->kind == AG_PATCH) &&
         !ag_run_number (run, &place->run))
-        return 0;
+        return slash ? ag_id_check (place->id, "what `after` names", err) : 0;
     return ag_fail (err, AG_E_USAGE, "`%.*s` is not where a page of this list ended",
                     AG_STR_ARG (text));
 }

@@ -271,6 +271,8 @@ ag_command_objects (struct ag_command *command, struct ag_err *err)
     bool relations = msg->after.n && msg->after.p[0] == AG_RELATION;
     if (msg->after.n)
         after = (struct ag_str){msg->after.p + 1, msg->after.n - 1};
+    if (msg->after.n && ag_id_check (after, "what `after` names", err))
+        return -1;
     int rc = relations ? 0 : scan_things (&things, AG_OBJECT, msg->type, after);
     if (!rc && !things.more)
         rc = scan_things (&things, AG_RELATION, msg->type, relations ? after : (struct ag_str){0});

@@ -52,7 +52,7 @@ struct ag_unit {
     int32_t refused[AG_LAYERS];
     enum ag_ending ending;
     char walls[160]; //  what the worker itself said it has in force
-    char reason[AG_UNIT_REASON];
+    char reason[AG_UNIT_REASON], remark[AG_UNIT_REASON]; //  remark: it runs, and something is off
     int64_t since_ms, next_try_ms;
     int64_t deaths[AG_UNIT_DEATHS]; //  monotonic times of the last ones
     uint32_t death_count, restarts, delay_ms;

@@ -2,7 +2,8 @@
  *
  *  A root mints `task#7`, `rel_012`, `patch_003`, `approval_001`, `frame_001`. A fork mints with the tag of a
  *  run: `task#r3f.1`, `rel_r3f.001`. Whatever a run sees in the form it mints raises its counter, so that it
- *  never mints an id twice. SPDX-License-Identifier: Apache-2.0
+ *  never mints an id twice.
+ *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_IDS_H
 #define AG_IDS_H

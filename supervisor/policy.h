@@ -31,6 +31,9 @@ struct ag_policy {
 
 //  Of a behaviour, an element of a registration.
 struct ag_policy ag_policy_of (struct ag_str spec, struct ag_str behavior);
+//  The first name in the policies of a spec that no behaviour of these lists has; p NULL: there is none.
+struct ag_str ag_policy_of_nobody (struct ag_str spec, const struct ag_str *behaviors,
+                                   size_t count);
 
 //  AG_E_POLICY, naming the behaviour and what its policy allows. policy NULL: of a person, everything is allowed.
 int ag_policy_check (const struct ag_policy *policy, enum ag_right right, struct ag_str what,

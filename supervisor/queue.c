@@ -7,6 +7,7 @@
 #include "supervisor/due.h"
 #include "supervisor/fleet.h"
 #include "supervisor/match.h"
+#include "supervisor/policy.h"
 #include "supervisor/record.h"
 #include "supervisor/wanted.h"
 #include "supervisor/workers.h"
@@ -257,6 +258,19 @@ ag_queue_register (struct ag_house *house, uint64_t number, uint32_t host, struc
         return queue ? -1 : ag_fail (err, AG_E_NOT_FOUND, "the run has no hosts");
     queue->touched = true;
     return ag_queue_note_host (house->journal, run, queue, host, behaviors, tools, err);
+}
+
+struct ag_str
+ag_queue_policy_of_nobody (struct ag_house *house, uint64_t number, struct ag_str spec)
+{
+    struct ag_queue *queue = queue_of (house, number);
+    struct ag_str behaviors[AG_HOSTS];
+    for (uint32_t host = 0; queue && host < queue->host_count; host++) {
+        if (!queue->hosts[host].seq)
+            return (struct ag_str){0};
+        behaviors[host] = ag_buf_str (&queue->hosts[host].behaviors);
+    }
+    return queue ? ag_policy_of_nobody (spec, behaviors, queue->host_count) : (struct ag_str){0};
 }
 
 int

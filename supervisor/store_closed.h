@@ -3,7 +3,8 @@
  *  A list of files that is cut at the end of a record, or a log, looks to RocksDB as if it had ended there: it opens
  *  with less, and removes the tables that the list no longer names. So the end of a store leaves DIR/CLOSED:
  *  each table, log and list with its size. The next open compares, and takes it away before anything is
- *  written; after a kill there is none. SPDX-License-Identifier: Apache-2.0
+ *  written; after a kill there is none.
+ *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_STORE_CLOSED_H
 #define AG_STORE_CLOSED_H

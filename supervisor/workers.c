@@ -161,6 +161,20 @@ ag_session_stop (struct ag_house *house, struct ag_session *session, const char 
     ag_buf_fini (&out);
 }
 
+//  A policy that names no behaviour holds nobody: whoever wrote it has to know.
+static void
+note_policy (struct ag_house *house, struct ag_unit *unit)
+{
+    struct ag_str name = ag_queue_policy_of_nobody (house, unit->run, ag_buf_str (&unit->spec));
+    unit->remark[0] = 0;
+    if (!name.p)
+        return;
+    snprintf (unit->remark, sizeof unit->remark,
+              "the policy of `%.*s` is not in force: no behaviour has this name",
+              AG_STR_ARG (name));
+    ag_log (AG_WARN, "unit=%s %s", unit->name, unit->remark);
+}
+
 //  The host is registered: its unit is ready, and events may move.
 static int
 registered (struct request *request, struct ag_str behaviors, struct ag_str tools,
@@ -185,6 +199,8 @@ registered (struct request *request, struct ag_str behaviors, struct ag_str tool
     unit->due = false;
     enter (request->session, AG_SESSION_READY);
     ag_unit_is_ready (request->house, unit);
+    if (!unit->replay)
+        note_policy (request->house, unit);
     return 0;
 }
 

@@ -59,6 +59,14 @@ class Governed(unittest.TestCase):
         self.assertEqual([reason for reason, _ in self.failed(events)], ["policy.denied"])
         house.down()
 
+    def test_a_policy_that_names_no_behaviour_is_said_to_be_off(self):
+        house = self.house_of({"actor": agent(WORK, policy={"wrok": {"can_create": []}, **POLICY}),
+                               "other": agent(WORK, policy=POLICY)})
+        said = {"actor": "the policy of `wrok` is not in force: no behaviour has this name", "other": None}
+        until("what is off", lambda: {unit["name"]: unit["reason"] for unit in house.ask("status")["agents"]} == said)
+        self.assertIn("`wrok`", house.cli("doctor", check=False).stdout)
+        house.down()
+
     def test_an_approval_waits_over_a_kill_and_is_decided_by_an_operator(self):
         house = self.house_of({"actor": agent(WORK, LATER, policy=POLICY)})
         house.tell("actor", "on.work", steps=[["ops", add("secret", n=1)]])

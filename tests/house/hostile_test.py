@@ -1,12 +1,14 @@
 """What must not shake the house: requests that fail half way, and peers that break the rules.
 SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import os
+import re
 import subprocess
 import time
 import unittest
 
-from house import PATIENCE, Client, House, Refused, agent, main, msgpack, until
+from house import HERE, PATIENCE, Client, House, Refused, agent, main, msgpack, until
 
 WORK = {"name": "work", "on": ["on.work"]}
 
@@ -50,6 +52,34 @@ class Clients(unittest.TestCase):
         house.idle("works")
         self.assertEqual(len(house.objects("works")), 1)
 
+
+    def test_no_text_that_a_request_may_carry_ends_the_house(self):
+        """Each text field of each request of a client, as long as it may be, in forms that mean something somewhere."""
+        with open(os.path.join(HERE, "..", "..", "schemas", "messages.def"), encoding="utf-8") as file:
+            rows = [re.match(r"(MSG|FIELD)\s*\((\w+), (.*)\)$", line.strip()) for line in file]
+        does, fields = {}, {}
+        for row in filter(None, rows):
+            words = [word.strip() for word in row[3].split(",")]
+            if row[1] == "MSG" and words[1] == "CLIENT":
+                does[row[2]] = words[0].strip('"')
+            elif row[1] == "FIELD":
+                fields.setdefault(row[2], []).append((words[0], words[1], words[2] == "1", words[3], words[4]))
+        plain = {"UINT": 0, "BOOL": False, "LIST": [], "MAP": {}, "VAL": None, "STR": "actor"}
+        before, sent = self.house.ask("status")["supervisor"]["pid"], 0
+        for name, do in does.items():
+            if do in ("down", "stop", "restart", "discard", "import", "import_end", "replay"):
+                continue
+            needed = {field: plain[kind] for field, kind, must, *_ in fields.get(name, []) if must}
+            for field, kind, _, _, most in fields.get(name, []):
+                if kind != "STR" or not most.isdigit() or int(most) > 1000:
+                    continue
+                for form in ("o", "r", "ar1/", "pr1/", "r1@", "t#", "\u00e9"):
+                    text = form + "z" * (int(most) - len(form.encode()))
+                    with contextlib.suppress(Refused):
+                        self.house.ask(do, **{**needed, field: text})
+                    sent += 1
+        self.assertGreater(sent, 100)
+        self.assertEqual(self.house.ask("status")["supervisor"]["pid"], before)
 
     def test_a_label_is_not_the_name_of_a_service(self):
         for do, fields in (("create", {}), ("fork", {"point": "actor"})):
