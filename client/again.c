@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/again.h"
+#include "common/hash.h"
 
 #include <string.h>
 
@@ -72,8 +73,29 @@ ag_again_kind (struct ag_str event, const char **why)
     *why = why_bound (event, type);
     if (*why)
         return AG_AGAIN_LEFT_OUT;
-    bool taken_along = ag_pick_text (event, "caused_by").p; //  by a removal
-    return user && !taken_along ? AG_AGAIN_PUT_IN : AG_AGAIN_NOTHING;
+    if (!user)
+        return AG_AGAIN_NOTHING;
+    if (!ag_pick_text (event, "caused_by").p)
+        return AG_AGAIN_PUT_IN;
+    if (ag_str_is (type, "relation.removed")) //  with its object
+        return AG_AGAIN_NOTHING;
+    *why = "it came of another event";
+    return AG_AGAIN_LEFT_OUT;
+}
+
+//  "r2.7": a run and a number.
+static bool
+is_tag (struct ag_str text)
+{
+    const char *dot = text.n ? memchr (text.p, '.', text.n) : NULL;
+    uint64_t run;
+    if (!dot || text.p[0] != 'r' ||
+        ag_base32_read ((struct ag_str){text.p + 1, (size_t)(dot - text.p) - 1}, &run))
+        return false;
+    size_t digits = text.n - (size_t)(dot + 1 - text.p), n = 0;
+    while (n < digits && dot[1 + n] >= '0' && dot[1 + n] <= '9')
+        n++;
+    return digits && n == digits;
 }
 
 //  "task#r2.7", "rel_r2.007": the run's own numbers, which nobody may give; they are made again.
@@ -81,9 +103,10 @@ static bool
 is_tagged (struct ag_str id)
 {
     const char *mark = id.n ? memrchr (id.p, '#', id.n) : NULL;
-    size_t head = mark ? (size_t)(mark + 1 - id.p) : 4;
-    return id.n > head && (mark || !memcmp (id.p, "rel_", head)) && id.p[head] == 'r' &&
-           memchr (id.p + head, '.', id.n - head);
+    if (!mark && !ag_str_starts (id, "rel_"))
+        return false;
+    size_t head = mark ? (size_t)(mark + 1 - id.p) : strlen ("rel_");
+    return is_tag ((struct ag_str){id.p + head, id.n - head});
 }
 
 static bool

@@ -55,6 +55,31 @@ what_came_from_outside_is_put_in_as_the_operation_that_made_it (void **state)
 }
 
 static void
+an_id_that_somebody_gave_is_kept_however_it_looks (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id;
+        bool kept;
+    } rows[] = {{"doc#readme.md", true}, {"file#r.txt", true}, {"rel_road.x", true},
+                {"task#7", true},        {"doc#r2.", true},    {"rel", true},
+                {"r2.7", true},          {"task#r2.7", false}, {"rel_r2.007", false},
+                {"a#b#r3f.12", false},   {"doc#r2.7x", true},  {"#r.7", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = ag_xprintf ("{'type':'object.created','actor':'user','payload':{'object':"
+                                 "{'id':'%s','type':'t','data':{}}}}",
+                                 rows[i].id);
+        struct ag_buf event = value_of (text), operation = {0};
+        ag_again_operation (ag_buf_str (&event), &operation);
+        if (ag_pick_text (ag_buf_str (&operation), "id").p ? !rows[i].kept : rows[i].kept)
+            fail_msg ("%s", rows[i].id);
+        ag_buf_fini (&event);
+        ag_buf_fini (&operation);
+        free (text);
+    }
+}
+
+static void
 what_is_of_one_run_alone_is_left_out_and_the_rest_comes_by_itself (void **state)
 {
     (void)state;
@@ -69,6 +94,7 @@ what_is_of_one_run_alone_is_left_out_and_the_rest_comes_by_itself (void **state)
         {"{'type':'runtime.idle','actor':'runtime','caused_by':null}", AG_AGAIN_NOTHING},
         {"{'type':'relation.removed','actor':'user','caused_by':'evt_004','payload':{'id':'r'}}",
          AG_AGAIN_NOTHING},
+        {"{'type':'object.created','actor':'user','caused_by':'evt_004'}", AG_AGAIN_LEFT_OUT},
         {"{'type':'promote.applied','actor':'runtime','payload':{}}", AG_AGAIN_LEFT_OUT},
         {"{'type':'message.received','actor':'runtime','payload':{}}", AG_AGAIN_LEFT_OUT},
         {"{'type':'pack.loaded','actor':'runtime','payload':{}}", AG_AGAIN_LEFT_OUT},
@@ -93,6 +119,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (what_came_from_outside_is_put_in_as_the_operation_that_made_it),
+        cmocka_unit_test (an_id_that_somebody_gave_is_kept_however_it_looks),
         cmocka_unit_test (what_is_of_one_run_alone_is_left_out_and_the_rest_comes_by_itself),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -71,12 +71,30 @@ is_control (struct ag_str text, size_t i)
     return byte < 0x20 || byte == 0x7f;
 }
 
+//  Marks that turn the direction of what follows, so that a line reads as something else: U+200E, U+200F, U+202A
+//  to U+202E, U+2066 to U+2069, all of three bytes. Its number, or 0.
+static unsigned
+turns (struct ag_str text, size_t i)
+{
+    const unsigned char *p = (const unsigned char *)text.p + i;
+    if (i + 2 >= text.n || p[0] != 0xe2 || (p[1] & 0xfe) != 0x80)
+        return 0;
+    unsigned mark = 0x2000 | (p[1] & 1u) << 6 | (p[2] & 0x3f);
+    bool is = (mark & ~1u) == 0x200e || (mark >= 0x202a && mark <= 0x202e) ||
+              (mark >= 0x2066 && mark <= 0x2069);
+    return is ? mark : 0;
+}
+
 static void
 put_safe (FILE *out, struct ag_str text, const char *kept)
 {
     for (size_t i = 0; i < text.n; i++) {
         unsigned char byte = (unsigned char)text.p[i];
-        if (!is_control (text, i) || (byte && strchr (kept, byte)))
+        unsigned mark = turns (text, i);
+        if (mark) {
+            fprintf (out, "\\u%04x", mark);
+            i += 2;
+        } else if (!is_control (text, i) || (byte && strchr (kept, byte)))
             fputc (byte, out);
         else if (byte == '\n' || byte == '\t' || byte == '\r')
             fprintf (out, "\\%c", byte == '\n' ? 'n' : byte == '\t' ? 't' : 'r');

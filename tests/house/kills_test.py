@@ -162,7 +162,7 @@ class Kills(unittest.TestCase):
         house.down()
 
     def check(self, house, loads):
-        self.assertTrue(house.json("verify", "--state")["ok"])
+        self.assertTrue(house.json("verify", "--state", seconds=1200)["ok"])  # of tens of thousands of forks
         notes = house.log_of("notes")
         self.assertEqual([e["seq"] for e in notes], list(range(1, len(notes) + 1)))
         by_id = {e["id"]: e for e in notes}
