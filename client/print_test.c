@@ -104,8 +104,10 @@ a_line_holds_no_control_characters_whatever_an_event_says (void **state)
 {
     (void)state;
     char *text = printed_as (
-        &plain, event, EVENT ("goal.created", "{'goal':'a\\u001b[31m\\nb\\u0007\\u009bc\\u007f'}"));
-    assert_contains (text, "\"a\\x1b[31m\\nb\\x07\\x9bc\\x7f\"\n");
+        &plain, event,
+        EVENT ("goal.created",
+               "{'goal':'a\\u001b[31m\\nb\\u0007\\u009bc\\u007f \\u202ed\\u2066e\\u200f\\u2019'}"));
+    assert_contains (text, "\"a\\x1b[31m\\nb\\x07\\x9bc\\x7f \\u202ed\\u2066e\\u200f\u2019\"\n");
     assert_null (strchr (text, '\033'));
     free (text);
 }
