@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 enum { TIMEOUT_MS = 30000, GRACE_MS = 1000, AGAIN_MS = 3000, POLL_MS = 20000, WORK_MS = 1000 };
+enum { TOLD_RUNS = 16 };
 enum { PARENT_BYTES = AG_CHILD_TEXT - sizeof "/18446744073709551615" };
 
 //  A handler behind one face: the row's arguments are taken out of the call.
@@ -233,23 +234,24 @@ check_idle (struct ag_str answer, struct ag_err *err)
         if (ag_str_is (state, "failed") || ag_str_is (state, "stopped"))
             return ag_fail (
                 err, AG_E_FAILED,
-                "%.*s is %.*s: `agsup output` and `agsup status` say why, `agsup start` "
+                "%.*s is %.*s: `agsup output %.*s` and `agsup status` say why, `agsup start %.*s` "
                 "goes on",
-                AG_STR_ARG (name), AG_STR_ARG (state));
+                AG_STR_ARG (name), AG_STR_ARG (state), AG_STR_ARG (name), AG_STR_ARG (name));
     }
     return 0;
 }
 
-//  Idle, because somebody has to decide, or because a budget is used up: said, and the exit status.
-static void
-say_why_idle (struct ag_client *self, struct ag_str answer)
+void
+ag_client_say_idle (struct ag_client *self, struct ag_str answer)
 {
     struct ag_str run, one;
     for (struct ag_items runs = ag_items (answer, "runs"); ag_items_next (&runs, &run);) {
         struct ag_str name = ag_pick_text (run, "run"), spent = ag_pick_text (run, "exhausted_by");
         if (spent.n) {
-            ag_client_remark (self, "%.*s stopped: %.*s is used up", AG_STR_ARG (name),
-                              AG_STR_ARG (spent));
+            ag_client_remark (self,
+                              "%.*s stopped: %.*s is used up. Raise it in the configuration, then "
+                              "`agsup down` and `agsup up`; or fork with --budget.",
+                              AG_STR_ARG (name), AG_STR_ARG (spent));
             self->status = ag_code_status (AG_E_BUDGET);
         }
         for (struct ag_items items = ag_items (run, "approvals"); ag_items_next (&items, &one);) {
@@ -261,6 +263,36 @@ say_why_idle (struct ag_client *self, struct ag_str answer)
                 self->status = ag_code_status (AG_E_WAITING);
         }
     }
+}
+
+static int
+say_failures (struct ag_client *self, const char *run, uint64_t after, struct ag_err *err)
+{
+    struct ag_buf answer = {0};
+    struct ag_msg msg = {.type = AG_MSG_log,
+                         .log = {.run = ag_str (run),
+                                 .after = after,
+                                 .limit = AG_LOOKED_EVENTS,
+                                 .type = AG_LIT ("behavior.failed"),
+                                 .tail = AG_LOOKED_EVENTS}};
+    int rc = ag_client_read (self, &msg, &answer, err);
+    uint32_t count = rc ? 0 : ag_items_count (ag_buf_str (&answer), "events");
+    if (count)
+        ag_client_remark (self, "%" PRIu32 " invocation%s failed: agsup failures %s", count,
+                          count == 1 ? "" : "s", run);
+    ag_buf_fini (&answer);
+    return rc;
+}
+
+int
+ag_client_say_failures (struct ag_client *self, const struct ag_words *runs, uint64_t after,
+                        struct ag_err *err)
+{
+    int rc = 0;
+    if (!self->look.quiet && !self->look.json)
+        for (size_t i = 0; i < runs->n && i < TOLD_RUNS && !rc; i++)
+            rc = say_failures (self, runs->p[i], after, err);
+    return rc;
 }
 
 int
@@ -287,8 +319,6 @@ ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
     ag_buf_fini (&list);
     if (!rc && !ended)
         rc = check_idle (ag_buf_str (answer), err);
-    if (!rc && !ended)
-        say_why_idle (self, ag_buf_str (answer));
     return rc;
 }
 

@@ -77,10 +77,14 @@ int ag_client_child (const char *id, uint64_t part, char child[AG_CHILD_TEXT], s
 int ag_client_go_on (bool more, uint64_t next, uint64_t *after, struct ag_err *err);
 //  The same for pages that say by a text `next` that there is more.
 int ag_client_go_on_text (struct ag_str page, struct ag_buf *after, bool *more, struct ag_err *err);
-//  Wait until these runs are idle (or ended); until --timeout of the command, if there is one. Idle with something to
-//  approve, or with a budget used up, is said and becomes the exit status.
+//  Wait until these runs are idle (or ended); until --timeout of the command, if there is one.
 int ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                     struct ag_buf *answer, struct ag_err *err);
+//  Of such an answer: idle with something to approve, or with a budget used up, is said and becomes the exit status.
+void ag_client_say_idle (struct ag_client *self, struct ag_str answer);
+//  To a person, how many invocations failed after a sequence number, of the newest events and the first runs only.
+int ag_client_say_failures (struct ag_client *self, const struct ag_words *runs, uint64_t after,
+                            struct ag_err *err);
 
 //  Do a run again from a point as a fork with these effects, and show how that differs; alike: a difference is the
 //  exit status. Without a point: from before its first invocation.

@@ -78,13 +78,16 @@ make_fork (struct again *self, const char *point, const char *effects, struct ag
     return rc;
 }
 
+//  last: what it waits for then is said.
 static int
-wait_for_fork (struct again *self, struct ag_err *err)
+wait_for_fork (struct again *self, bool last, struct ag_err *err)
 {
     struct ag_buf states = {0};
     const char *fork = self->fork;
     self->moved = false;
     int rc = ag_client_wait (self->client, &(struct ag_words){&fork, 1}, false, &states, err);
+    if (!rc && last)
+        ag_client_say_idle (self->client, ag_buf_str (&states));
     ag_buf_fini (&states);
     return rc;
 }
@@ -194,7 +197,7 @@ send_goal (struct again *self, struct ag_str event, struct ag_err *err)
 static int
 put_in (struct again *self, struct ag_str event, struct ag_err *err)
 {
-    if (self->moved && (send_step (self, err) || wait_for_fork (self, err)))
+    if (self->moved && (send_step (self, err) || wait_for_fork (self, false, err)))
         return -1;
     if (ag_str_is (ag_pick_text (event, "type"), "goal.created"))
         return send_goal (self, event, err);
@@ -239,7 +242,7 @@ put_in_all (struct again *self, struct ag_err *err)
     ag_buf_fini (&answer);
     if (!rc)
         rc = send_step (self, err);
-    return rc ? rc : wait_for_fork (self, err);
+    return rc ? rc : wait_for_fork (self, true, err);
 }
 
 static void

@@ -24,23 +24,39 @@ ag_cmd_create (struct ag_client *self, const struct ag_args_create *args, struct
     return rc;
 }
 
-//  An event was asked for; its answer is shown once it has had its effect, if that is waited for.
+//  Until an event that is in the run has had its effect.
+static int
+await_effect (struct ag_client *self, const char *run, struct ag_str answer, struct ag_err *err)
+{
+    struct ag_buf states = {0};
+    struct ag_words one = {&run, 1};
+    int rc = ag_client_wait (self, &one, false, &states, err);
+    if (rc)
+        ag_wrap (err, "%.*s is in the run, but", AG_STR_ARG (ag_pick_text (answer, "event_id")));
+    else
+        ag_client_say_idle (self, ag_buf_str (&states));
+    ag_buf_fini (&states);
+    return rc ? rc : ag_client_say_failures (self, &one, ag_pick_seq (answer, "event_id"), err);
+}
+
+//  An event was asked for; a document of it is shown once it has had its effect, if that is waited for.
 static int
 append (struct ag_client *self, const struct ag_msg *msg, const char *run, bool wait,
         struct ag_err *err)
 {
-    struct ag_buf answer = {0}, states = {0};
+    struct ag_buf answer = {0};
     int rc = ag_client_ask (self, msg, &answer, err);
-    if (!rc && wait)
-        rc = ag_client_wait (self, &(struct ag_words){&run, 1}, false, &states, err);
-    if (!rc && self->look.json)
-        ag_client_document (self, ag_buf_str (&answer));
-    else if (!rc && ag_pick_text (ag_buf_str (&answer), "event_id").n) {
-        ag_look_text (stdout, ag_pick_text (ag_buf_str (&answer), "event_id"));
+    struct ag_str said = ag_buf_str (&answer);
+    if (!rc && !self->look.json && ag_pick_text (said, "event_id").n) {
+        ag_look_text (stdout, ag_pick_text (said, "event_id"));
         fputc ('\n', stdout);
+        rc = ag_look_flush (err);
     }
+    if (!rc && wait)
+        rc = await_effect (self, run, said, err);
+    if (!rc && self->look.json)
+        ag_client_document (self, said);
     ag_buf_fini (&answer);
-    ag_buf_fini (&states);
     return rc;
 }
 

@@ -112,7 +112,40 @@ an_idle_run_that_somebody_has_to_decide_about_or_that_is_spent_has_a_status_of_i
                     "evt_001\n", 6);
     assert_command ("wait one --quiet --timeout 5", ROWS ({"wait", answers[1], 0}), "r1  parked\n",
                     7);
-    assert_command ("wait one --timeout 5", ROWS ({"wait", answers[2], 0}), "r1  parked\n", 0);
+    assert_command ("wait one --quiet --timeout 5", ROWS ({"wait", answers[2], 0}), "r1  parked\n",
+                    0);
+}
+
+static void
+failures_after_a_wait_are_looked_for_but_not_in_quiet_nor_in_json (void **state)
+{
+    (void)state;
+    static const char ready[] = "{'do':'ok','runs':[{'run':'r1','state':'ready'}],'done':true}";
+    assert_command (
+        "wait one",
+        ROWS ({"wait", ready, 0}, {"log", "{'do':'ok','events':[{'type':'behavior.failed'}]}", 0}),
+        "r1  ready\n", 0);
+    assert_command ("wait one --quiet", ROWS ({"wait", ready, 0}), "r1  ready\n", 0);
+    assert_command ("wait one --json", ROWS ({"wait", ready, 0}),
+                    "{'runs':[{'run':'r1','state':'ready'}],'done':true}\n", 0);
+}
+
+static void
+a_goal_that_a_stopped_run_takes_is_named_with_what_to_do (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {
+        {"goal", "{'do':'ok','event_id':'evt_007'}", 0},
+        {"wait", "{'do':'ok','runs':[{'run':'r2','state':'stopped'}],'done':true}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 2);
+    struct outcome outcome = run (fake.dir, "goal r2 go --wait");
+    assert_int_equal (outcome.status, -1);
+    assert_string_equal (outcome.out, "evt_007\n");
+    assert_non_null (strstr (outcome.err.text, "evt_007 is in the run, but: r2 is stopped"));
+    assert_non_null (strstr (outcome.err.text, "`agsup start r2`"));
+    outcome_fini (&outcome);
+    fake_end (&fake);
 }
 
 static void
@@ -470,6 +503,8 @@ main (void)
         cmocka_unit_test (a_replay_asks_until_it_is_done_and_a_divergence_is_exit_5),
         cmocka_unit_test (a_strict_replay_is_of_a_whole_run),
         cmocka_unit_test (a_discarded_fork_is_waited_for_by_its_run_id),
+        cmocka_unit_test (failures_after_a_wait_are_looked_for_but_not_in_quiet_nor_in_json),
+        cmocka_unit_test (a_goal_that_a_stopped_run_takes_is_named_with_what_to_do),
         cmocka_unit_test (apply_sends_all_lines_as_one_list),
         cmocka_unit_test (apply_each_sends_one_batch_a_line_under_child_ids),
         cmocka_unit_test (a_line_that_is_no_json_is_named_and_nothing_is_sent),

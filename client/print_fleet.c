@@ -39,7 +39,7 @@ agent_row (const struct ag_look *look, ag_table_t *table, struct ag_str agent)
     cell_number (table, agent, "events");
     cell_number (table, agent, "queue");
     if (ag_pick_text (agent, "exhausted_by").n)
-        ag_table_cellf (table, "%.*s is used up",
+        ag_table_cellf (table, "%.*s is used up: raise it, `agsup down`, `agsup up`",
                         AG_STR_ARG (ag_pick_text (agent, "exhausted_by")));
     else
         ag_table_cell (table, ag_pick_text (agent, "reason"), AG_PLAIN);
