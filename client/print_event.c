@@ -316,23 +316,40 @@ ag_print_event (const struct ag_look *look, struct ag_str event, bool named)
     print_line (look, event, named, 0);
 }
 
+//  How a line of a chain follows the one before: as what caused it, or as the fork's own story, one step further in;
+//  or, from the edge again, as an earlier version of the thing, which caused nothing of the above.
+static bool
+is_further_in (struct ag_str before, struct ag_str event, struct ag_str run)
+{
+    struct ag_str from = ag_pick_text (before, "run"), to = ag_pick_text (event, "run");
+    if (!ag_str_eq (from, to))
+        return !ag_str_eq (to, run);
+    return ag_str_eq (ag_pick_text (before, "caused_by"), ag_pick_text (event, "id"));
+}
+
 //  Events of another run, a fork that was promoted, begin with its name.
 void
 ag_print_why (const struct ag_look *look, struct ag_str answer)
 {
-    struct ag_str event = {0}, run = {0};
-    int depth = 0;
-    for (struct ag_items items = ag_items (answer, "chain"); ag_items_next (&items, &event);
-         depth++) {
-        int indent = depth < DEPTH_MOST ? depth : DEPTH_MOST;
-        if (depth)
-            printf ("%*s%s", 2 * (indent - 1), "", "`- ");
-        else
+    static const char earlier[] = "before that: ", further[] = "`- ";
+    struct ag_str event = {0}, before, run = {0};
+    int count = 0, depth = 0;
+    for (struct ag_items items = ag_items (answer, "chain");
+         before = event, ag_items_next (&items, &event); count++) {
+        const char *how = "";
+        if (!count)
             run = ag_pick_text (event, "run");
+        else {
+            bool in = is_further_in (before, event, run);
+            how = in ? further : earlier;
+            depth = !in ? 0 : depth < DEPTH_MOST ? depth + 1 : depth;
+        }
+        int indent = depth ? 2 * (depth - 1) : 0;
+        printf ("%*s%s", indent, "", how);
         print_line (look, event, !ag_str_eq (ag_pick_text (event, "run"), run),
-                    depth ? 2 * indent + 1 : 0);
+                    indent + (int)strlen (how));
     }
-    if (depth == 1 && !ag_pick_text (event, "caused_by").n) {
+    if (count == 1 && !ag_pick_text (event, "caused_by").n) {
         fputs ("`- no event caused it: it came from ", stdout);
         put (stdout, event, "actor");
         fputc ('\n', stdout);

@@ -127,16 +127,20 @@ a_long_value_is_cut_between_letters (void **state)
 }
 
 static void
-a_why_is_an_indented_chain_newest_first (void **state)
+a_why_indents_causes_and_begins_anew_with_an_earlier_version (void **state)
 {
     (void)state;
     char *text =
         printed_as (&plain, ag_print_why,
-                    "{'entity':'task#1','chain':[" EVENT ("object.created", "{}") "," EVENT (
-                        "goal.created", "{'goal':'x'}") "," EVENT ("note.written", "{}") "]}");
-    assert_contains (text, "evt_042    12:34:56      [object.created]");
-    assert_contains (text, "\n`- evt_042    12:34:56        [goal.created]");
-    assert_contains (text, "\n  `- evt_042    12:34:56        [note.written]");
+                    "{'chain':[{'id':'evt_009','type':'patch.applied','caused_by':'evt_008'},"
+                    "{'id':'evt_008','type':'x','caused_by':'evt_007'},"
+                    "{'id':'evt_007','type':'goal.created','caused_by':null},"
+                    "{'id':'evt_003','type':'object.created','caused_by':'evt_002'},"
+                    "{'id':'evt_002','type':'goal.created','caused_by':null}]}");
+    assert_contains (text, "\n`- evt_008 ");
+    assert_contains (text, "\n  `- evt_007 ");
+    assert_contains (text, "\nbefore that: evt_003 ");
+    assert_contains (text, "\n`- evt_002 ");
     free (text);
 }
 
@@ -486,7 +490,7 @@ main (void)
         cmocka_unit_test (a_promote_is_printed_as_promised),
         cmocka_unit_test (a_line_holds_no_control_characters_whatever_an_event_says),
         cmocka_unit_test (a_long_value_is_cut_between_letters),
-        cmocka_unit_test (a_why_is_an_indented_chain_newest_first),
+        cmocka_unit_test (a_why_indents_causes_and_begins_anew_with_an_earlier_version),
         cmocka_unit_test (a_why_of_what_no_event_caused_names_its_actor),
         cmocka_unit_test (lines_of_a_log_have_columns),
         cmocka_unit_test (a_line_ends_at_the_edge_of_the_terminal_by_the_width_of_its_letters),
