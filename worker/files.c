@@ -43,8 +43,12 @@ admit (const char *grants, struct ag_str path, struct ag_err *err)
     }
     if (granted && strlen (name) == path.n && !climbs (name))
         return name;
-    ag_fail (err, AG_E_NOT_ALLOWED, "%.*s is not below a granted directory (files: %s)",
-             AG_STR_ARG (path), grants && *grants ? grants : "none");
+    ag_fail (
+        err, AG_E_NOT_ALLOWED,
+        *name == '/'
+            ? "%.*s is not below a granted directory (files: %s)"
+            : "%.*s is not an absolute path, which begins with a granted directory (files: %s)",
+        AG_STR_ARG (path), grants && *grants ? grants : "none");
     free (name);
     return NULL;
 }

@@ -110,6 +110,10 @@ a_path_that_is_not_granted_is_refused_with_what_is (void **state)
         assert_non_null (strstr (result (place, ag_file_list, outside[i]), "/nowhere/at/all:"));
     }
     free (sibling);
+    struct ag_buf out = {0};
+    struct ag_err err;
+    assert_int_equal (ag_file_list (place->grants, AG_LIT ("texts"), &out, &err), -1);
+    assert_non_null (strstr (err.text, "texts is not an absolute path"));
 }
 
 static void
