@@ -23,9 +23,10 @@ take_line (struct ag_feed *feed, uint64_t number, struct ag_str line, struct ag_
         line.n--;
     if (!line.n)
         return 0;
-    int rc = ag_json_read (line, &value, err);
+    int rc = ag_json_read_line (line, number, &value, err);
     if (rc)
-        ag_wrap (err, "%s: line %" PRIu64, feed->file, number);
+        ag_wrap (err, number > 1 ? "%s" : "%s is no export, which is a JSON object a line",
+                 feed->file);
     else
         rc = ag_feed_line (feed, number, ag_buf_str (&value), err);
     ag_buf_fini (&value);

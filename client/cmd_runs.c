@@ -167,8 +167,8 @@ take_line (struct ops *self, struct ag_str line, struct ag_err *err)
         line.n--;
     if (!line.n)
         return 0;
-    if (ag_json_read (line, &self->held, err))
-        return ag_wrap (err, "%s, line %zu", self->name, self->line);
+    if (ag_json_read_line (line, self->line, &self->held, err))
+        return ag_wrap (err, "%s", self->name);
     self->count++;
     if (self->held.n > AG_BULK_BYTES - 8)
         return ag_fail (err, AG_E_TOO_LARGE,

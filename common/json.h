@@ -16,6 +16,8 @@
 //  over 1 GiB; on failure out is as it was.
 //  Both ways need the decimal point of the "C" locale: a program leaves LC_NUMERIC alone.
 int ag_json_read (struct ag_str text, struct ag_buf *out, struct ag_err *err);
+//  The same of a line of a file, by whose number it is refused.
+int ag_json_read_line (struct ag_str text, uint64_t line, struct ag_buf *out, struct ag_err *err);
 
 enum ag_json_style { AG_JSON_LINE, AG_JSON_PRETTY };
 

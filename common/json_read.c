@@ -9,6 +9,7 @@
 
 struct reader {
     const char *start, *p, *end;
+    size_t line; //  that it starts on
     struct ag_buf *out;
     struct ag_buf text; //  of one string with escapes
     struct ag_buf keys; //  struct key of the objects that are open
@@ -28,7 +29,7 @@ struct key {
 static int
 refuse (struct reader *self, const char *at, const char *what)
 {
-    size_t line = 1, column = 1;
+    size_t line = self->line, column = 1;
     for (const char *p = self->start; p < at; p++)
         if (*p == '\n') {
             line++;
@@ -401,7 +402,14 @@ whole (struct reader *self)
 int
 ag_json_read (struct ag_str text, struct ag_buf *out, struct ag_err *err)
 {
+    return ag_json_read_line (text, 1, out, err);
+}
+
+int
+ag_json_read_line (struct ag_str text, uint64_t line, struct ag_buf *out, struct ag_err *err)
+{
     struct reader self = {
+        .line = line,
         .start = text.p,
         .p = text.p,
         .end = text.n ? text.p + text.n : text.p,

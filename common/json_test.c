@@ -92,6 +92,17 @@ each_text_is_read_as_the_value_it_means (void **state)
 }
 
 static void
+a_line_of_a_file_is_refused_by_its_number_in_it (void **state)
+{
+    (void)state;
+    struct ag_buf out = {0};
+    struct ag_err err;
+    assert_int_equal (ag_json_read_line (AG_LIT ("[1,]"), 7, &out, &err), -1);
+    assert_string_equal (err.text, "line 7, column 4: ']' where a value should be");
+    ag_buf_fini (&out);
+}
+
+static void
 each_offence_is_named_with_line_and_column (void **state)
 {
     (void)state;
@@ -404,6 +415,7 @@ main (void)
         cmocka_unit_test (text_becomes_a_value_and_text_again),
         cmocka_unit_test (each_text_is_read_as_the_value_it_means),
         cmocka_unit_test (each_offence_is_named_with_line_and_column),
+        cmocka_unit_test (a_line_of_a_file_is_refused_by_its_number_in_it),
         cmocka_unit_test (nesting_is_allowed_as_deep_as_values_are_taken),
         cmocka_unit_test (each_value_is_written_as_the_text_that_means_it),
         cmocka_unit_test (any_value_survives_the_way_through_text_and_through_jansson),

@@ -222,8 +222,8 @@ class Interchange(unittest.TestCase):
     def test_a_line_that_cannot_be_kept_refuses_the_file_and_is_named(self):
         many = lines(event(n, "t", {}) for n in range(1, 2501))  # several pages come before it
         self.assertIn("line 2501: its id is evt_007 where evt_2501 comes next", self.refused(many + lines([event(7, "t", {})])))
-        self.assertIn("line 2502: line 1", self.refused(many + "\n{\n"))
-        self.assertIn("line 1: line 1", self.refused('{"id":"evt_001","type":"t","payload":{"x":1e999}}\n'))
+        self.assertIn("line 2502, column 2", self.refused(many + "\n{\n"))
+        self.assertIn("line 1, column 43: a number that is too large", self.refused('{"id":"evt_001","type":"t","payload":{"x":1e999}}\n'))
         self.assertIn("holds no event", self.refused("\n"))
 
     def test_a_supervisor_that_dies_in_an_import_has_seen_nothing_of_it(self):
