@@ -438,6 +438,31 @@ ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err)
     return rc;
 }
 
+//  "min, max", of the keys of a map.
+static void
+list_keys (struct ag_str map, struct ag_buf *out)
+{
+    struct ag_cursor in = ag_cursor (map);
+    struct ag_head head = {0}, key;
+    struct ag_str value;
+    ag_next (&in, &head);
+    for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
+        ag_buf_text (out, "%s%.*s", i ? ", " : "", AG_STR_ARG (key.s));
+}
+
+//  A setting that a pack does not declare, with those that it does.
+static int
+refuse_setting (struct ag_str pack, struct ag_str key, struct ag_str declared, struct ag_err *err)
+{
+    struct ag_buf keys = {0};
+    list_keys (declared, &keys);
+    ag_fail (err, AG_E_USAGE, "pack %.*s has no setting %.*s: its settings.toml declares %.*s",
+             AG_STR_ARG (pack), AG_STR_ARG (key),
+             AG_STR_ARG (keys.n ? ag_buf_str (&keys) : AG_LIT ("none")));
+    ag_buf_fini (&keys);
+    return -1;
+}
+
 int
 ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err)
 {
@@ -453,9 +478,7 @@ ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *
         int rc = ag_map_get (declared, text, &value);
         free (text);
         if (rc)
-            return ag_fail (err, AG_E_NOT_FOUND,
-                            "pack %.*s has no setting %.*s: its settings.toml declares them",
-                            AG_STR_ARG (name), AG_STR_ARG (key.s));
+            return refuse_setting (name, key.s, declared, err);
     }
     return 0;
 }

@@ -19,7 +19,7 @@ int ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err);
 //  What is wrong with a pack, by all that a trial and a gate ask for: a line each, appended to problems. AG_E_PACK when
 //  it cannot be read at all.
 int ag_pack_check (const char *dir, struct ag_buf *problems, size_t *count, struct ag_err *err);
-//  Whether settings ({KEY: value}) are ones that the pack declares. AG_E_NOT_FOUND names the first that is not.
+//  Whether settings ({KEY: value}) are ones that the pack declares. AG_E_USAGE names the first that is not, and those.
 int ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err);
 //  The same from the files of a request: [{path, bytes}].
 int ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err);

@@ -72,6 +72,9 @@ a_pack_is_its_manifest_its_settings_and_its_files_in_order (void **state)
                                              "{\"path\":\"b.lua\",\"bytes\":\"return 2\\n\"}"));
     assert_int_equal (ag_map_text (pack, "bundle_hash", &hash), 0);
     assert_true (ag_str_starts (hash, "sha256:") && hash.n == 71);
+    struct ag_str given = AG_LIT ("\x81\xa6stricd\x01");
+    assert_int_equal (ag_pack_check_settings (pack, given, &err), -1);
+    assert_non_null (strstr (err.text, "no setting stricd: its settings.toml declares strict"));
     ag_buf_fini (&out);
     ag_buf_fini (&text);
 }

@@ -2,6 +2,7 @@
 #include "supervisor/core_state_test.h"
 #include "supervisor/key.h"
 #include "supervisor/verify_test.h"
+#include "supervisor/waiting.h"
 
 //  {"id": expected version, ...} of what waits at a point.
 static bool
@@ -200,6 +201,20 @@ a_patch_that_was_applied_at_once_is_no_proposal (void **state)
 }
 
 static void
+a_patch_is_not_decided_as_an_approval_and_what_decides_it_is_named (void **state)
+{
+    struct core *self = *state;
+    struct ag_buf id = {0};
+    uint64_t run = root_with_task (self);
+    core_apply (self, run, "[{'op':'propose_patch','id':'task#1','data':{'n':2}}]");
+    refuses (self,
+             ag_approval_grant (self->journal, core_run (self, run), AG_LIT ("patch_001"),
+                                AG_LIT ("user"), &id, &self->err),
+             AG_E_BAD_OPERATION, "{\"op\":\"apply_patch\",\"patch\":\"patch_001\"}");
+    ag_buf_fini (&id);
+}
+
+static void
 a_fork_decides_for_itself_about_what_was_proposed_at_its_cut (void **state)
 {
     struct core *self = *state;
@@ -255,6 +270,7 @@ main (void)
         core_test (a_replacing_patch_puts_its_data_in_place_of_all),
         core_test (the_first_of_two_patches_wins_and_the_other_is_rejected_by_an_event),
         core_test (a_patch_of_an_object_that_was_removed_is_rejected),
+        core_test (a_patch_is_not_decided_as_an_approval_and_what_decides_it_is_named),
         core_test (a_patch_is_decided_once),
         core_test (a_caller_may_say_which_version_a_patch_is_meant_for),
         core_test (what_cannot_be_proposed_burns_no_id),

@@ -254,7 +254,8 @@ make_home (const char *to, struct ag_err *err)
     char *data = ag_xprintf ("%s/data", to), *id = ag_xprintf ("%s/id", to);
     int rc = access (data, F_OK) && access (id, F_OK)
                  ? ag_home_make (to, err)
-                 : ag_fail (err, AG_E_EXISTS, "%s holds a home already", to);
+                 : ag_fail (err, AG_E_USAGE,
+                            "%s holds a home already; --to takes a folder of its own", to);
     free (data);
     free (id);
     return rc;

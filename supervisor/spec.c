@@ -164,7 +164,7 @@ struct change {
     ag_journal_t *journal;
     struct ag_str set, packs, budget; //  p NULL: as they are
     struct ag_str without;            //  a pack that is left out
-    uint32_t used;                    //  tables of set that met a pack
+    struct ag_buf names;              //  of the packs that there are then, one text after the other
     bool taken;                       //  there was a host for packs
     struct ag_err *err;
 };
@@ -184,6 +184,15 @@ is_replaced (const struct change *change, struct ag_str pack)
 }
 
 static int
+put_named (struct change *change, struct ag_str pack, struct ag_buf *out)
+{
+    struct ag_str name;
+    if (!ag_map_text (pack, "name", &name))
+        ag_put_text (&change->names, name);
+    return put_pack (pack, given_for (change->set, pack), out, change->err);
+}
+
+static int
 put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *out)
 {
     struct ag_str pack;
@@ -192,19 +201,14 @@ put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *ou
     for (uint32_t i = 0; !ag_list_nth (packs, i, &pack); i++) {
         if (is_replaced (change, pack))
             continue;
-        struct ag_str given = given_for (change->set, pack);
-        change->used += given.p != NULL;
         //  what was set before stays: the pack's settings are the defaults now
-        if (put_pack (pack, given, out, change->err))
+        if (put_named (change, pack, out))
             return -1;
         count++;
     }
-    for (uint32_t i = 0; change->packs.p && !ag_list_nth (change->packs, i, &pack); i++, count++) {
-        struct ag_str given = given_for (change->set, pack);
-        change->used += given.p != NULL;
-        if (put_pack (pack, given, out, change->err))
+    for (uint32_t i = 0; change->packs.p && !ag_list_nth (change->packs, i, &pack); i++, count++)
+        if (put_named (change, pack, out))
             return -1;
-    }
     ag_close (out, at, count);
     return 0;
 }
@@ -286,12 +290,47 @@ read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
     return rc;
 }
 
+//  Whether a table of settings is for a pack that there is; else the names of those, for people.
+static bool
+is_there (const struct change *change, struct ag_str pack, struct ag_buf *others)
+{
+    struct ag_cursor in = ag_cursor (ag_buf_str (&change->names));
+    struct ag_head name;
+    ag_buf_clear (others);
+    while (in.p < in.end && !ag_next (&in, &name)) {
+        if (ag_str_eq (name.s, pack))
+            return true;
+        ag_buf_text (others, "%s%.*s", others->n ? ", " : "", AG_STR_ARG (name.s));
+    }
+    return false;
+}
+
+static int
+check_set (const struct change *change)
+{
+    struct ag_cursor in = ag_cursor (change->set);
+    struct ag_head map, pack;
+    struct ag_str value;
+    struct ag_buf others = {0};
+    int rc = 0;
+    if (!change->set.p || ag_next (&in, &map))
+        return 0;
+    for (uint32_t i = 0; !rc && i < map.count && !ag_next (&in, &pack) && !ag_take (&in, &value);
+         i++)
+        if (!is_there (change, pack.s, &others))
+            rc = ag_fail (change->err, AG_E_USAGE,
+                          "a setting is for pack %.*s, and the packs of the run are: %.*s",
+                          AG_STR_ARG (pack.s),
+                          AG_STR_ARG (others.n ? ag_buf_str (&others) : AG_LIT ("none")));
+    ag_buf_fini (&others);
+    return rc;
+}
+
 int
 ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
                  struct ag_str packs, struct ag_str budget, struct ag_buf *out, struct ag_err *err)
 {
     struct ag_buf raw = {0}, normal = {0}, fresh = {0};
-    struct ag_head tables = {0};
     struct change change = {.journal = journal, .budget = budget, .err = err};
     int rc = set.p ? ag_value_normalise (set, &normal, err) : 0;
     change.set = set.p ? ag_buf_str (&normal) : set;
@@ -301,9 +340,8 @@ ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
     }
     if (!rc)
         rc = put_changed (&change, parent, &raw);
-    struct ag_cursor in = ag_cursor (change.set);
-    if (!rc && set.p && !ag_next (&in, &tables) && tables.count > change.used)
-        rc = ag_fail (err, AG_E_NOT_FOUND, "a setting is for a pack that the run does not have");
+    if (!rc)
+        rc = check_set (&change);
     if (!rc && packs.p && !change.taken)
         rc = ag_fail (err, AG_E_USAGE, "the run has a program and no packs to change");
     if (!rc)
@@ -311,6 +349,7 @@ ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
     ag_buf_fini (&raw);
     ag_buf_fini (&normal);
     ag_buf_fini (&fresh);
+    ag_buf_fini (&change.names);
     return rc;
 }
 
@@ -318,7 +357,9 @@ int
 ag_spec_without (struct ag_str spec, struct ag_str pack, struct ag_buf *out, struct ag_err *err)
 {
     struct change change = {.without = pack, .err = err};
-    return put_changed (&change, spec, out);
+    int rc = put_changed (&change, spec, out);
+    ag_buf_fini (&change.names);
+    return rc;
 }
 
 static void

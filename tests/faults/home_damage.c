@@ -337,7 +337,7 @@ a_home_that_a_fleet_holds_or_a_place_that_is_taken_is_refused (void **state)
     refuses (core, ag_repair (self->copy, self->fresh, &report, &core->err), AG_E_RUNNING,
              self->copy);
     close (fd);
-    refuses (core, ag_repair (self->copy, self->whole, &report, &core->err), AG_E_EXISTS,
+    refuses (core, ag_repair (self->copy, self->whole, &report, &core->err), AG_E_USAGE,
              self->whole);
     refuses (core, ag_repair (self->dir, self->fresh, &report, &core->err), AG_E_NOT_FOUND,
              self->dir);
