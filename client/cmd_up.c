@@ -79,7 +79,7 @@ spawn_nursery (char *const *argv, int log, pid_t *pid, struct ag_err *err)
 
 //  The last lines of a log, from the line that says why a process ended when there is one; whole lines, and
 //  few enough for an error's text.
-static const char *
+static char *
 last_words (char *text)
 {
     char *why = NULL;
@@ -94,6 +94,15 @@ last_words (char *text)
         return text;
     char *line = strchr (text + n - WORDS_BYTES, '\n');
     return line ? line + 1 : text + n - WORDS_BYTES;
+}
+
+//  Without the hint that a log has after an error: whoever shows the error has it too.
+static void
+drop_hint (char *words, enum ag_code code)
+{
+    char *hint = strstr (words, ag_code_hint (code));
+    if (hint && hint - words > 2 && hint[-1] == '(')
+        hint[-2] = 0;
 }
 
 //  It ended instead of getting ready: its exit status says what kind of reason, its log which one.
@@ -115,8 +124,9 @@ fail_ended (int status, const char *path, off_t from, struct ag_err *err)
                         : code == ag_code_status (AG_E_RUNNING) ? AG_E_RUNNING
                         : code == ag_code_status (AG_E_CORRUPT) ? AG_E_CORRUPT
                                                                 : AG_E_FAILED;
-    return ag_fail (err, kind, "the fleet ended before it was ready: %s (%s)", last_words (text),
-                    path);
+    char *words = last_words (text);
+    drop_hint (words, kind);
+    return ag_fail (err, kind, "the fleet ended before it was ready: %s (%s)", words, path);
 }
 
 //  One look: whether the house answers; why names a disk that is full, which may take any time.

@@ -26,12 +26,12 @@ place (struct ag_call *call, const struct ag_param *param)
     return (char *)call + param->at;
 }
 
-//  How the parameter is called in a sentence: --count, or POINT.
+//  How the parameter is called in a sentence: --count, or POINT, or shell where the metavar is a choice.
 static const char *
 called (const struct ag_param *param, char room[64])
 {
-    snprintf (room, 64, "%s%s", *param->word ? "--" : "",
-              *param->word ? param->word : param->metavar);
+    const char *bare = param->kind == AG_ARG_CHOICE ? param->name : param->metavar;
+    snprintf (room, 64, "%s%s", *param->word ? "--" : "", *param->word ? param->word : bare);
     return room;
 }
 
@@ -238,8 +238,8 @@ set_arguments (struct reader *self)
     bool begun =
         arg->name && ag_arg_repeats (arg->kind) && ((struct ag_words *)place (self->call, arg))->n;
     if (arg->name && arg->needed == AG_ONE && !begun && !self->call->any.help)
-        return ag_fail (self->err, AG_E_USAGE, "%s needs %s: %s", speaker (self->call),
-                        arg->metavar, arg->help);
+        return ag_fail (self->err, AG_E_USAGE, "%s needs %s%s: %s", speaker (self->call),
+                        arg->kind == AG_ARG_CHOICE ? "one of " : "", arg->metavar, arg->help);
     return 0;
 }
 

@@ -170,6 +170,7 @@ what_is_missing_or_too_much_is_named (void **state)
     (void)state;
     assert_refused ("agsup goal auditor", "goal needs TEXT");
     assert_refused ("agsup wait", "wait needs RUN");
+    assert_refused ("agsup completion", "completion needs one of bash|zsh|fish: Your shell");
     assert_refused ("agsup status me", "\"me\" is one argument too many");
     assert_refused ("agsup fork x --label", "--label needs a value: LABEL");
     assert_refused ("agsup status --json=yes", "--json takes no value");
@@ -188,7 +189,7 @@ a_value_of_the_wrong_form_is_quoted (void **state)
     assert_refused ("agsup status --timeout 0", "not a number of seconds");
     assert_refused ("agsup fork x --effects liv",
                     "--effects is \"liv\", not one of cache|live|replay");
-    assert_refused ("agsup completion tcsh", "bash|zsh|fish is \"tcsh\"");
+    assert_refused ("agsup completion tcsh", "shell is \"tcsh\"");
 }
 
 static void
