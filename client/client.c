@@ -279,7 +279,7 @@ say_failures (struct ag_client *self, const char *run, uint64_t after, struct ag
     uint32_t count = rc ? 0 : ag_items_count (ag_buf_str (&answer), "events");
     if (count)
         ag_client_remark (self, "%" PRIu32 " invocation%s failed: agsup failures %s", count,
-                          count == 1 ? "" : "s", run);
+                          ag_look_s (count), run);
     ag_buf_fini (&answer);
     return rc;
 }

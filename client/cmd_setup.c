@@ -5,6 +5,7 @@
 #include "common/conf.h"
 #include "common/pack.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,9 +35,11 @@ show_fine (const struct ag_client *self, struct ag_str conf)
     put_names (&out, "services", services);
     if (self->look.json)
         ag_look_json (&self->look, ag_buf_str (&out));
-    else
-        printf ("%s is valid: %u agents, %u services\n", self->place.config,
-                ag_pairs_of (agents).left, ag_pairs_of (services).left);
+    else {
+        uint32_t n = ag_pairs_of (agents).left, m = ag_pairs_of (services).left;
+        printf ("%s is valid: %" PRIu32 " agent%s, %" PRIu32 " service%s\n", self->place.config, n,
+                ag_look_s (n), m, ag_look_s (m));
+    }
     ag_buf_fini (&out);
 }
 
@@ -135,7 +138,7 @@ ag_cmd_pack_check (struct ag_client *self, const struct ag_args_pack_check *args
     size_t count = 0;
     int rc = ag_pack_check (args->dir, &problems, &count, err);
     if (!rc && count)
-        rc = ag_fail (err, AG_E_PACK, "%zu problems in %s", count, args->dir);
+        rc = ag_fail (err, AG_E_PACK, "%zu problem%s in %s", count, ag_look_s (count), args->dir);
     if (rc)
         show_problems (self, args->dir, ag_buf_str (&problems), err);
     else if (self->look.json) {

@@ -220,6 +220,12 @@ put_span (int64_t seconds, char room[24])
     snprintf (room, 24, "%" PRId64 "s", seconds);
 }
 
+const char *
+ag_look_s (uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 void
 ag_look_when (const struct ag_look *look, struct ag_str time, char room[40])
 {

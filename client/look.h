@@ -38,6 +38,8 @@ void ag_look_lines (FILE *out, struct ag_str text);
 void ag_look_cut (FILE *out, struct ag_str text, int columns);
 //  The rest of a line after `indent` columns: as ag_look_text, cut at the terminal's edge, with its end.
 void ag_look_line (const struct ag_look *look, struct ag_str text, int indent);
+//  What makes a word one of so many: "" of 1, "s" of any other number.
+const char *ag_look_s (uint64_t count);
 //  "3m ago", "in 5s", of an RFC 3339 time; the text itself when it is none, "-" when it is absent.
 void ag_look_when (const struct ag_look *look, struct ag_str time, char room[40]);
 

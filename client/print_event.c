@@ -156,9 +156,12 @@ say_completed (FILE *out, struct ag_str event, struct ag_str payload)
 {
     (void)event;
     put (out, payload, "behavior");
-    fprintf (out, " (%" PRIu64 " objects, %" PRIu64 " relations, %" PRIu64 " patches)",
-             count_of (payload, "objects_created"), count_of (payload, "relations_created"),
-             count_of (payload, "patches_applied"));
+    uint64_t objects = count_of (payload, "objects_created"),
+             relations = count_of (payload, "relations_created"),
+             patches = count_of (payload, "patches_applied");
+    fprintf (out, " (%" PRIu64 " object%s, %" PRIu64 " relation%s, %" PRIu64 " patch%s)", objects,
+             ag_look_s (objects), relations, ag_look_s (relations), patches,
+             patches == 1 ? "" : "es");
 }
 
 static void

@@ -36,6 +36,22 @@ group_of (struct group *groups, size_t *count, struct ag_str name)
     return &groups[(*count)++];
 }
 
+//  A line of a stack, with its tabs as spaces.
+static void
+print_stack_line (const struct ag_look *look, struct ag_str line)
+{
+    struct ag_buf plain = {0};
+    printf ("  %s| ", ag_paint (look, AG_DIM));
+    for (size_t i = 0; i < line.n; i++)
+        if (line.p[i] == '\t')
+            ag_buf_add (&plain, "    ", 4);
+        else
+            ag_buf_add (&plain, &line.p[i], 1);
+    ag_look_line (look, ag_buf_str (&plain), 4);
+    fputs (ag_paint (look, AG_PLAIN), stdout);
+    ag_buf_fini (&plain);
+}
+
 //  The last lines of what a process or a script said when it broke.
 static void
 print_tail (const struct ag_look *look, struct ag_str text)
@@ -50,9 +66,7 @@ print_tail (const struct ag_look *look, struct ag_str text)
     for (const char *end = text.p + text.n; from && from < end;) {
         const char *stop = memchr (from, '\n', (size_t)(end - from));
         stop = stop ? stop : end;
-        printf ("  %s| ", ag_paint (look, AG_DIM));
-        ag_look_line (look, (struct ag_str){from, (size_t)(stop - from)}, 4);
-        fputs (ag_paint (look, AG_PLAIN), stdout);
+        print_stack_line (look, (struct ag_str){from, (size_t)(stop - from)});
         from = stop + 1;
     }
 }
@@ -64,7 +78,7 @@ print_group (const struct ag_look *look, const struct group *group)
     printf ("%s", ag_paint (look, AG_BOLD));
     ag_look_text (stdout, group->name);
     printf ("%s: %" PRIu64 " failure%s%s\n", ag_paint (look, AG_PLAIN), group->count,
-            group->count == 1 ? "" : "s", group->count == 1 ? "" : ", the last:");
+            ag_look_s (group->count), group->count == 1 ? "" : ", the last:");
     ag_print_event (look, group->last, false);
     print_tail (look, ag_pick_text (payload, "traceback"));
     print_tail (look, ag_pick_text (payload, "stderr_tail"));

@@ -219,7 +219,8 @@ ag_print_verify (const struct ag_look *look, struct ag_str answer)
         printf ("%s%-4s%s ", ag_paint (look, reason.n ? AG_RED : AG_GREEN), reason.n ? "BAD" : "ok",
                 ag_paint (look, AG_PLAIN));
         ag_look_text (stdout, ag_pick_text (run, "run"));
-        printf (" %" PRIu64 " events", ag_pick_uint (run, "events"));
+        uint64_t events = ag_pick_uint (run, "events");
+        printf (" %" PRIu64 " event%s", events, ag_look_s (events));
         if (reason.n) {
             printf (", first bad ");
             ag_print_value (ag_pick (run, "first_bad"), 40);

@@ -67,13 +67,14 @@ put_conflicts (const struct ag_look *look, struct ag_str plan)
         fputc ('\n', stdout);
     }
     for (struct ag_items items = ag_items (plan, "warnings"); ag_items_next (&items, &item);) {
-        printf ("  %swarning%s ", ag_paint (look, AG_YELLOW), ag_paint (look, AG_PLAIN));
+        printf ("  %swarning:%s ", ag_paint (look, AG_YELLOW), ag_paint (look, AG_PLAIN));
         ag_print_value (item, 400);
         fputc ('\n', stdout);
     }
 }
 
-//  "promoted k3f -> r1 (+2 ~1 -0) forked_at=evt_042: evt_050"
+//  "promoted k3f -> r1 (+2 ~1 -0) forked_at=evt_042 as evt_050". Of nothing new the first marker is written all the
+//  same; after that it stands for the next.
 static void
 put_verdict (const struct ag_look *look, struct ag_str plan)
 {
@@ -91,8 +92,11 @@ put_verdict (const struct ag_look *look, struct ag_str plan)
             ag_items_count (plan, "object_removes"));
     put_text (plan, "forked_at_event");
     if (done) {
-        fputs (empty ? ", nothing new since " : " as ", stdout);
+        bool written =
+            ag_pick_seq (plan, "marker_event_id") > ag_pick_seq (plan, "computed_against");
+        fputs (written ? " as " : ", nothing new since ", stdout);
         put_text (plan, "marker_event_id");
+        fputs (empty && written ? ", nothing changed" : "", stdout);
     } else if (empty && able)
         fputs (", nothing changed", stdout);
     fputc ('\n', stdout);
@@ -116,34 +120,42 @@ is_there (struct ag_str side)
     return side.p && ag_kind_of (side) == AG_MAP;
 }
 
-//  The fields of the data that are not equal on both sides.
+static void
+put_two (struct ag_str key, struct ag_str a, struct ag_str b)
+{
+    fputs ("  ", stdout);
+    ag_look_text (stdout, key);
+    fputs (": ", stdout);
+    ag_print_value (a, DATA_BYTES);
+    fputs (" | ", stdout);
+    ag_print_value (b, DATA_BYTES);
+}
+
+//  The fields of the data that are not equal on both sides. None are: it was changed and is what it was, by its version.
 static void
 put_fields (struct ag_str a, struct ag_str b)
 {
     struct ag_str key, value, data_a = ag_pick (a, "data"), data_b = ag_pick (b, "data");
+    bool any = false;
     for (struct ag_items items = ag_pairs_of (data_a); ag_pairs_next (&items, &key, &value);) {
         char *name = ag_str_dup (key);
         struct ag_str other = ag_pick (data_b, name);
         if (!other.p || !ag_value_equal (value, other)) {
-            fputs ("  ", stdout);
-            ag_look_text (stdout, key);
-            fputs (": ", stdout);
-            ag_print_value (value, DATA_BYTES);
-            fputs (" | ", stdout);
-            ag_print_value (other, DATA_BYTES);
+            put_two (key, value, other);
+            any = true;
         }
         free (name);
     }
     for (struct ag_items items = ag_pairs_of (data_b); ag_pairs_next (&items, &key, &value);) {
         char *name = ag_str_dup (key);
         if (!ag_pick (data_a, name).p) {
-            fputs ("  ", stdout);
-            ag_look_text (stdout, key);
-            fputs (":  | ", stdout);
-            ag_print_value (value, DATA_BYTES);
+            put_two (key, (struct ag_str){0}, value);
+            any = true;
         }
         free (name);
     }
+    if (!any && ag_pick (a, "version").p)
+        put_two (AG_LIT ("version"), ag_pick (a, "version"), ag_pick (b, "version"));
 }
 
 static void
@@ -182,9 +194,10 @@ ag_print_diff (const struct ag_look *look, struct ag_str answer)
         fputs (" are identical:", stdout);
     else
         fputs (" differ:", stdout);
-    printf (" %" PRIu64 " events shared, %" PRIu64 " only in the first, %" PRIu64
+    uint64_t shared = ag_pick_uint (answer, "shared_events");
+    printf (" %" PRIu64 " event%s shared, %" PRIu64 " only in the first, %" PRIu64
             " only in the second\n",
-            ag_pick_uint (answer, "shared_events"), ag_pick_uint (answer, "a_only_events"),
+            shared, ag_look_s (shared), ag_pick_uint (answer, "a_only_events"),
             ag_pick_uint (answer, "b_only_events"));
     put_divergent (look, answer, "divergent_objects");
     put_divergent (look, answer, "divergent_relations");
@@ -192,24 +205,51 @@ ag_print_diff (const struct ag_look *look, struct ag_str answer)
         fputs ("  ... and more\n", stdout);
 }
 
+static bool
+is_alike (struct ag_str a, struct ag_str b)
+{
+    return ag_str_eq (ag_pick_text (a, "type"), ag_pick_text (b, "type")) &&
+           ag_str_eq (ag_pick_text (a, "reason"), ag_pick_text (b, "reason"));
+}
+
+//  "left out evt_012 [message.received] and 7 more: it comes from another run", of so many in a row.
+static void
+put_left_out (struct ag_str first, uint64_t more)
+{
+    fputs ("  left out ", stdout);
+    put_text (first, "event_id");
+    fputs (" [", stdout);
+    put_text (first, "type");
+    fputs ("]", stdout);
+    if (more)
+        printf (" and %" PRIu64 " more", more);
+    fputs (": ", stdout);
+    put_text (first, "reason");
+    fputc ('\n', stdout);
+}
+
 //  "auditor again as r7: 3 events put in from outside", what was not, and the comparison.
 void
 ag_print_again (const struct ag_look *look, struct ag_str answer)
 {
-    struct ag_str one;
+    struct ag_str one, first = {0};
+    uint64_t more = 0, put_in = ag_pick_uint (answer, "put_in");
     put_text (answer, "run");
     fputs (" again as ", stdout);
     put_text (answer, "fork_run_id");
-    printf (": %" PRIu64 " events put in from outside\n", ag_pick_uint (answer, "put_in"));
+    printf (": %" PRIu64 " event%s put in from outside\n", put_in, ag_look_s (put_in));
     for (struct ag_items left = ag_items (answer, "left_out"); ag_items_next (&left, &one);) {
-        fputs ("  left out ", stdout);
-        put_text (one, "event_id");
-        fputs (" [", stdout);
-        put_text (one, "type");
-        fputs ("]: ", stdout);
-        put_text (one, "reason");
-        fputc ('\n', stdout);
+        if (first.p && is_alike (first, one)) {
+            more++;
+            continue;
+        }
+        if (first.p)
+            put_left_out (first, more);
+        first = one;
+        more = 0;
     }
+    if (first.p)
+        put_left_out (first, more);
     ag_print_diff (look, ag_pick (answer, "diff"));
 }
 
@@ -220,10 +260,12 @@ ag_print_replay (const struct ag_look *look, struct ag_str answer)
     struct ag_str divergence = ag_pick (answer, "divergence");
     bool same = !divergence.p || ag_kind_of (divergence) == AG_NULL;
     put_text (answer, "run");
-    printf (" %s%s%s: %" PRIu64 " invocations, %" PRIu64 " events compared",
+    uint64_t invocations = ag_pick_uint (answer, "invocations"),
+             compared = ag_pick_uint (answer, "compared_events");
+    printf (" %s%s%s: %" PRIu64 " invocation%s, %" PRIu64 " event%s compared",
             ag_paint (look, same ? AG_GREEN : AG_RED), same ? "as recorded" : "diverges",
-            ag_paint (look, AG_PLAIN), ag_pick_uint (answer, "invocations"),
-            ag_pick_uint (answer, "compared_events"));
+            ag_paint (look, AG_PLAIN), invocations, ag_look_s (invocations), compared,
+            ag_look_s (compared));
     if (ag_pick_uint (answer, "skipped"))
         printf (", %" PRIu64 " crashes and the like left out", ag_pick_uint (answer, "skipped"));
     fputc ('\n', stdout);

@@ -14,7 +14,8 @@ print_kept (const struct ag_look *look, struct ag_str run)
     ag_look_text (stdout, ag_pick_text (run, "run"));
     fputs (label.n ? " " : "", stdout);
     ag_look_text (stdout, label);
-    printf (": %" PRIu64 " events kept", ag_pick_uint (run, "events"));
+    uint64_t events = ag_pick_uint (run, "events");
+    printf (": %" PRIu64 " event%s kept", events, ag_look_s (events));
     if (reason.n) {
         fputs (", lost from ", stdout);
         ag_print_value (ag_pick (run, "first_lost"), 40);
@@ -37,7 +38,8 @@ ag_print_repair (const struct ag_look *look, struct ag_str report)
     }
     for (struct ag_items items = ag_items (report, "runs"); ag_items_next (&items, &one);)
         print_kept (look, one);
-    printf ("%" PRIu64 " events kept in ", ag_pick_uint (report, "events"));
+    uint64_t events = ag_pick_uint (report, "events");
+    printf ("%" PRIu64 " event%s kept in ", events, ag_look_s (events));
     ag_look_text (stdout, ag_pick_text (report, "to"));
     if (ag_pick_uint (report, "events_lost"))
         printf (", %" PRIu64 " lost", ag_pick_uint (report, "events_lost"));

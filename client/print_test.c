@@ -227,9 +227,9 @@ failures_stand_together_by_what_they_broke_in (void **state)
     char *text = printed_as (
         &plain, ag_print_failures,
         "{'failures':[" FAILED ("evt_001", "a", "x") "," FAILED ("evt_002", "b", "y") "," FAILED (
-            "evt_003", "a", "one\\ntwo\\u001b\\n") "]}");
+            "evt_003", "a", "one\\n\\ttwo\\u001b\\n") "]}");
     assert_contains (text, "a: 2 failures, the last:\nevt_003 ");
-    assert_contains (text, "\n  | one\n  | two\\x1b\nb: 1 failure\nevt_002 ");
+    assert_contains (text, "\n  | one\n  |     two\\x1b\nb: 1 failure\nevt_002 ");
     assert_true (!strstr (text, "evt_001"));
     free (text);
 }
@@ -345,13 +345,60 @@ a_plan_lists_what_changes_and_what_stands_against_it (void **state)
                    "  + rel_r3.001  task#1 --needs--> task#r3.1\n"
                    "  - rel_001\n"
                    "  ! both_changed  object task#1: changed here too\n"
-                   "  warning old\n");
+                   "  warning: old\n");
     assert_prints (
         ag_print_plan,
         "{'from_run':'r3','into_run':'r1','forked_at_event':'evt_042','is_promotable':true,"
         "'object_creates':[],'object_patches':[],'object_removes':[],"
         "'marker_event_id':'evt_050'}",
         "promoted r3 -> r1 (+0 ~0 -0) forked_at=evt_042 as evt_050\n");
+}
+
+static void
+an_empty_promote_names_the_marker_that_it_wrote_or_that_stands_for_it (void **state)
+{
+    (void)state;
+    assert_prints (ag_print_plan,
+                   "{'from_run':'r3','into_run':'r1','forked_at_event':'evt_042','is_promotable':"
+                   "true,'is_empty':true,'computed_against':'evt_049','marker_event_id':'evt_050'}",
+                   "promoted r3 -> r1 (+0 ~0 -0) forked_at=evt_042 as evt_050, nothing changed\n");
+    assert_prints (ag_print_plan,
+                   "{'from_run':'r3','into_run':'r1','forked_at_event':'evt_042','is_promotable':"
+                   "true,'is_empty':true,'computed_against':'evt_050','marker_event_id':'evt_050'}",
+                   "promoted r3 -> r1 (+0 ~0 -0) forked_at=evt_042, nothing new since evt_050\n");
+}
+
+static void
+what_a_rerun_leaves_out_for_one_reason_in_a_row_is_one_line (void **state)
+{
+    (void)state;
+#define LEFT(id, reason) "{'event_id':'" id "','type':'message.received','reason':'" reason "'}"
+    assert_prints (
+        ag_print_again,
+        "{'run':'a','fork_run_id':'r7','put_in':1,'left_out':[" LEFT ("evt_003", "x") "," LEFT (
+            "evt_004", "x") "," LEFT ("evt_005",
+                                      "x") "," LEFT ("evt_006",
+                                                     "y") "],"
+                                                          "'diff':{'a':'a','b':'r7','is_identical':"
+                                                          "true,'shared_events':1}}",
+        "a again as r7: 1 event put in from outside\n"
+        "  left out evt_003 [message.received] and 2 more: x\n"
+        "  left out evt_006 [message.received]: y\n"
+        "a and r7 are identical: 1 event shared, 0 only in the first, 0 only in the "
+        "second\n");
+}
+
+static void
+what_waits_is_decided_by_a_line_that_can_be_typed (void **state)
+{
+    (void)state;
+    char *text =
+        printed_as (&plain, ag_print_waiting,
+                    "{'approvals':[{'run':'r2','label':'books','approval_id':'approval_001'}],"
+                    "'patches':[{'run':'r3','label':null,'patch_id':'patch_018'}]}");
+    assert_contains (text, "agsup approve books approval_001, or deny");
+    assert_contains (text, "agsup apply r3: apply_patch patch_018, or reject_patch");
+    free (text);
 }
 
 static void
@@ -362,11 +409,13 @@ a_diff_shows_the_fields_that_differ (void **state)
         ag_print_diff,
         "{'a':'r1','b':'r3','shared_events':42,'a_only_events':1,'b_only_events':2,"
         "'divergent_objects':[{'id':'t#1','a':{'data':{'s':'open','k':1}},'b':{'data':{'s':'done',"
-        "'k':1,'n':2}}},{'id':'t#2','a':null,'b':{'data':{'x':1}}}],"
+        "'k':1,'n':2}}},{'id':'t#2','a':null,'b':{'data':{'x':1}}},"
+        "{'id':'t#3','a':{'data':{'x':1},'version':2},'b':{'data':{'x':1},'version':3}}],"
         "'divergent_relations':[{'id':'rel_1','a':{'data':{}},'b':null}],'is_identical':false}",
         "r1 and r3 differ: 42 events shared, 1 only in the first, 2 only in the second\n"
         "  ~ t#1  s: open | done  n:  | 2\n"
         "  > t#2  {\"x\":1}\n"
+        "  ~ t#3  version: 2 | 3\n"
         "  < rel_1  {}\n");
 }
 
@@ -502,6 +551,9 @@ main (void)
         cmocka_unit_test (a_replay_says_that_it_is_as_recorded_or_where_it_is_not),
         cmocka_unit_test (a_run_again_says_what_was_put_in_and_what_was_left_out),
         cmocka_unit_test (a_plan_lists_what_changes_and_what_stands_against_it),
+        cmocka_unit_test (an_empty_promote_names_the_marker_that_it_wrote_or_that_stands_for_it),
+        cmocka_unit_test (what_a_rerun_leaves_out_for_one_reason_in_a_row_is_one_line),
+        cmocka_unit_test (what_waits_is_decided_by_a_line_that_can_be_typed),
         cmocka_unit_test (a_diff_shows_the_fields_that_differ),
         cmocka_unit_test (objects_and_relations_are_two_tables),
         cmocka_unit_test (a_thing_is_shown_field_by_field),

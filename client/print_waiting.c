@@ -6,25 +6,33 @@
 
 #include <stdlib.h>
 
-//  What one kind of waiting things is called by, and which fields of it are shown.
+//  What one kind of waiting things is called by, which fields of it are shown, and around run and id how it is decided.
 static const struct kind {
-    const char *list, *id, *subject, *data, *command;
-} kinds[] = {{"approvals", "approval_id", "object_type", "data", "agsup approve RUN ID, or deny"},
-             {"patches", "patch_id", "target", "value", "apply_patch or reject_patch"}};
+    const char *list, *id, *subject, *data, *with[3];
+} kinds[] = {
+    {"approvals", "approval_id", "object_type", "data", {"agsup approve ", " ", ", or deny"}},
+    {"patches",
+     "patch_id",
+     "target",
+     "value",
+     {"agsup apply ", ": apply_patch ", ", or reject_patch"}}};
 
 static void
 add_row (ag_table_t *table, const struct kind *kind, struct ag_str item)
 {
     struct ag_buf json = {0};
     struct ag_str label = ag_pick_text (item, "label"), data = ag_pick (item, kind->data);
+    struct ag_str run = label.n ? label : ag_pick_text (item, "run"),
+                  id = ag_pick_text (item, kind->id);
     if (data.p)
         ag_json_write (data, AG_JSON_LINE, &json);
     ag_table_row (table, NULL);
-    ag_table_cell (table, label.n ? label : ag_pick_text (item, "run"), AG_PLAIN);
-    ag_table_cell (table, ag_pick_text (item, kind->id), AG_BOLD);
+    ag_table_cell (table, run, AG_PLAIN);
+    ag_table_cell (table, id, AG_BOLD);
     ag_table_cell (table, ag_pick_text (item, kind->subject), AG_CYAN);
     ag_table_cell (table, ag_pick_text (item, "proposed_by"), AG_PLAIN);
-    ag_table_cell (table, ag_str (kind->command), AG_PLAIN);
+    ag_table_cellf (table, "%s%.*s%s%.*s%s", kind->with[0], AG_STR_ARG (run), kind->with[1],
+                    AG_STR_ARG (id), kind->with[2]);
     ag_table_cell (table, ag_buf_str (&json), AG_PLAIN);
     ag_buf_fini (&json);
 }
@@ -83,5 +91,6 @@ ag_print_budget (const struct ag_look *look, struct ag_str answer)
     ag_table_print (table);
     ag_table_destroy (&table);
     if (ag_pick_text (answer, "exhausted_by").n)
-        printf ("stopped: %.*s is used up\n", AG_STR_ARG (ag_pick_text (answer, "exhausted_by")));
+        printf ("stopped: %.*s is used up; raise it, then `agsup down` and `agsup up`\n",
+                AG_STR_ARG (ag_pick_text (answer, "exhausted_by")));
 }
