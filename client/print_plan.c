@@ -131,7 +131,7 @@ put_two (struct ag_str key, struct ag_str a, struct ag_str b)
     ag_print_value (b, DATA_BYTES);
 }
 
-//  The fields of the data that are not equal on both sides. None are: it was changed and is what it was, by its version.
+//  The fields of the data that are not equal on both sides; where none are, the versions, since it was changed.
 static void
 put_fields (struct ag_str a, struct ag_str b)
 {
