@@ -216,7 +216,7 @@ class Replays(unittest.TestCase):
                    if e["payload"]["name"] == "actor.replay"][0]
             self.house.kill("supervisor")
             until("the end of its process", lambda: not is_alive(pid))
-            self.assertIn("as recorded: 1 invocations", asked.communicate(timeout=60)[0])
+            self.assertIn("as recorded: 1 invocation,", asked.communicate(timeout=60)[0])
         self.assertEqual(self.house.log_of("actor"), before)
 
     def test_a_worker_that_breaks_the_protocol_in_a_replay_is_not_in_the_runs_log(self):
