@@ -141,7 +141,7 @@ class Packs(unittest.TestCase):
         house = self.house
         slow = "ag.behavior {{ name = \"slow\", on = {{ \"note.due\" }}, priority = 9, function () while true do end end }}\n"
         fork = house.json("fork", "script", "--pack", write(os.path.join(house.dir, "slow"), "slow", lua=slow))["run_id"]
-        self.tell({}, "free", fork)
+        house.cli("start", fork)
         self.registered(fork, "slow")
         first = house.tell(fork, "note.due", type="free", data={})
         house.tell(fork, "note.due", type="free", data={})
