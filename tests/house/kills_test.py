@@ -169,10 +169,11 @@ class Kills(unittest.TestCase):
         for event, made in loads["apply"].done:
             self.assertEqual(by_id[event]["payload"]["id"], made)
         objects = house.objects("notes")
+        names = set(objects)
         for marker, ids in loads["promote"].done:
             self.assertEqual(by_id[marker]["type"], "promote.applied")
             self.assertEqual(sorted(by_id[marker]["payload"]["objects_created"]), ids)
-            self.assertTrue(set(ids) <= set(objects))
+            self.assertTrue(set(ids) <= names)
         adopted = [i for i in objects if i.startswith("note#p")]
         self.assertEqual(len(adopted), EACH * len([e for e in notes if e["type"] == "promote.applied"]))
         log = house.log_of("actor")
