@@ -151,10 +151,10 @@ see_monitor (struct ag_client *self, char detail[400])
 static void
 add_missing (struct ag_str agent, struct ag_buf *text)
 {
-    struct ag_str layer, reason = ag_pick_text (agent, "reason");
-    if (ag_str_starts (reason, "the policy of "))
+    struct ag_str layer, remark = ag_pick_text (agent, "remark");
+    if (remark.n)
         ag_buf_text (text, "%s%.*s: %.*s", text->n ? ", " : "",
-                     AG_STR_ARG (ag_pick_text (agent, "name")), AG_STR_ARG (reason));
+                     AG_STR_ARG (ag_pick_text (agent, "name")), AG_STR_ARG (remark));
     for (struct ag_items items = ag_items (agent, "layers"); ag_items_next (&items, &layer);)
         if (ag_kind_of (layer) == AG_MAP && !ag_pick_bool (layer, "in_force"))
             ag_buf_text (text, "%s%.*s: no %.*s (%.*s)", text->n ? ", " : "",

@@ -41,8 +41,10 @@ agent_row (const struct ag_look *look, ag_table_t *table, struct ag_str agent)
     if (ag_pick_text (agent, "exhausted_by").n)
         ag_table_cellf (table, "%.*s is used up: raise it, `agsup down`, `agsup up`",
                         AG_STR_ARG (ag_pick_text (agent, "exhausted_by")));
-    else
+    else if (ag_pick_text (agent, "reason").n)
         ag_table_cell (table, ag_pick_text (agent, "reason"), AG_PLAIN);
+    else
+        ag_table_cell (table, ag_pick_text (agent, "remark"), AG_PLAIN);
 }
 
 //  Layers that were asked for and are not in force, with their reasons: "hello: no uid (...)".

@@ -127,7 +127,9 @@ put_unit (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out
     ag_answer_key (&map, "restarts");
     ag_put_uint (out, unit->restarts);
     ag_answer_key (&map, "reason");
-    put_text_or_null (out, unit->reason[0] ? unit->reason : unit->remark);
+    put_text_or_null (out, unit->reason);
+    ag_answer_key (&map, "remark");
+    put_text_or_null (out, unit->remark);
     ag_answer_key (&map, "next_try");
     if (unit->state == AG_UNIT_BACKOFF)
         put_time (house, out, unit->next_try_ms);

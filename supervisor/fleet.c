@@ -325,7 +325,7 @@ begin_agent (struct ag_house *house, struct ag_str name, struct ag_str agent, bo
     }
     if (!rc)
         rc = ag_fleet_adopt (house, run, true, err);
-    for (uint32_t host = 0; !rc && other && host < 2; host++)
+    for (uint32_t host = 0; !rc && other && host < AG_HOSTS; host++)
         ag_fleet_due (house, run->number, host); //  to say what it does now
     ag_buf_fini (&spec);
     ag_buf_fini (&known);

@@ -63,7 +63,7 @@ class Governed(unittest.TestCase):
         house = self.house_of({"actor": agent(WORK, policy={"wrok": {"can_create": []}, **POLICY}),
                                "other": agent(WORK, policy=POLICY)})
         said = {"actor": "the policy of `wrok` is not in force: no behaviour has this name", "other": None}
-        until("what is off", lambda: {unit["name"]: unit["reason"] for unit in house.ask("status")["agents"]} == said)
+        until("what is off", lambda: {unit["name"]: unit["remark"] for unit in house.ask("status")["agents"]} == said)
         self.assertIn("`wrok`", house.cli("doctor", check=False).stdout)
         house.down()
 
