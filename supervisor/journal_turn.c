@@ -245,12 +245,16 @@ put_stream (ag_journal_t *self)
 }
 
 //  Not with each turn: a key less is a good part of a small one.
+static bool
+counters_are_due (const ag_journal_t *self)
+{
+    return self->count || self->next_run != self->kept_run ||
+           self->stream - self->kept_stream >= COUNTED;
+}
+
 static void
 put_counters (ag_journal_t *self)
 {
-    if (!self->count && self->next_run == self->kept_run &&
-        self->stream - self->kept_stream < COUNTED)
-        return;
     self->count = false;
     self->kept_run = self->next_run;
     self->kept_stream = self->stream;
@@ -294,11 +298,11 @@ ag_journal_commit (ag_journal_t *self, struct ag_err *err)
     if (self->lost)
         return ag_fail (err, AG_E_STORE, "the store has to be read again first");
     ag_journal_begin_turn (self);
-    if (ag_batch_count (self->batch) || !TAILQ_EMPTY (&self->dirty) ||
-        self->next_run != self->kept_run || self->count) {
+    if (ag_batch_count (self->batch) || !TAILQ_EMPTY (&self->dirty) || counters_are_due (self)) {
         put_heads (self);
         put_stream (self);
-        put_counters (self);
+        if (counters_are_due (self))
+            put_counters (self);
         if (ag_batch_write (self->batch, err)) {
             struct ag_err ignored;
             drop_turn (self);
