@@ -48,14 +48,14 @@ read_file (const char *path, char *text, size_t room)
     return n;
 }
 
-//  Write a new file of ours; a file that is there is replaced whole.
+//  Write a new file of ours; a file that is there is replaced whole. What the next start makes anew need not last.
 static int
-write_file (const char *path, const char *text, struct ag_err *err)
+write_file (const char *path, const char *text, bool lasts, struct ag_err *err)
 {
     char *fresh = ag_xprintf ("%s.%d", path, (int)getpid());
     int rc = -1, fd = open (fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     ssize_t n = (ssize_t)strlen (text);
-    if (fd < 0 || write (fd, text, (size_t)n) != n || fsync (fd) || rename (fresh, path))
+    if (fd < 0 || write (fd, text, (size_t)n) != n || (lasts && fsync (fd)) || rename (fresh, path))
         ag_fail (err, AG_E_SYSTEM, "write %s: %s", path, strerror (errno));
     else
         rc = 0;
@@ -75,14 +75,14 @@ is_hex (const char *text, ssize_t length, ssize_t n)
 }
 
 static int
-write_random (const char *path, size_t bytes, struct ag_err *err)
+write_random (const char *path, size_t bytes, bool lasts, struct ag_err *err)
 {
     uint8_t random[AG_TOKEN / 2];
     char hex[AG_TOKEN + 1], line[AG_TOKEN + 2];
     ag_random (random, bytes);
     ag_hex (random, bytes, hex);
     snprintf (line, sizeof line, "%s\n", hex);
-    return write_file (path, line, err);
+    return write_file (path, line, lasts, err);
 }
 
 //  A folder that somebody uses for something else must not become a home: its permissions would change.
@@ -110,7 +110,7 @@ static int
 make_id (const char *path, struct ag_err *err)
 {
     char *fresh = ag_xprintf ("%s.%d", path, (int)getpid());
-    int rc = write_random (fresh, AG_HOME_ID / 2, err);
+    int rc = write_random (fresh, AG_HOME_ID / 2, true, err);
     if (!rc && link (fresh, path) && errno != EEXIST)
         rc = ag_fail (err, AG_E_SYSTEM, "link %s: %s", path, strerror (errno));
     unlink (fresh);
@@ -276,7 +276,7 @@ ag_home_prepare (const struct ag_home *self, struct ag_err *err)
         return -1;
     if (prepare_far (self, self->client, far, err) || prepare_far (self, self->worker, far, err))
         return -1;
-    return write_random (self->token, AG_TOKEN / 2, err);
+    return write_random (self->token, AG_TOKEN / 2, false, err);
 }
 
 void

@@ -27,6 +27,7 @@ enum {
     LOG_FILES = 5,
     LOG_LEVEL_FATAL = 4,
     OPEN_FILES = 256,
+    OPENING_THREADS = 1, //  of each family, made for each open: sixteen cost more than the files
     BLOOM_BITS = 10,
     BLOCK_BYTES = 4 << 10,
     STRETCH = 256,                //  keys, half of them deletions
@@ -40,7 +41,7 @@ static const char *const family[AG_TABLES] = {
     [AG_META] = "default", [AG_EVENT] = "event", [AG_VERSION] = "version",
     [AG_TIP] = "tip",      [AG_INDEX] = "index", [AG_BLOB] = "blob",
 };
-static const double buffer_bloom = 0.05; //  of a buffer's size
+static const double buffer_bloom = 0.01; //  of a buffer's size: ten bits a key, zeroed at each open
 static const bool bloom[AG_TABLES] = {[AG_META] = true, [AG_TIP] = true, [AG_BLOB] = true};
 
 static const struct ag_str identity_key = {"\0identity", 9}, epoch_key = {"\0epoch", 6},
@@ -436,6 +437,7 @@ make_options (rocksdb_cache_t *cache, enum ag_table table)
     rocksdb_options_set_stats_dump_period_sec (options, 0);
     rocksdb_options_set_stats_persist_period_sec (options, 0);
     rocksdb_options_set_max_open_files (options, OPEN_FILES);
+    rocksdb_options_set_max_file_opening_threads (options, OPENING_THREADS);
     rocksdb_options_set_max_total_wal_size (options, WAL_BYTES);
     rocksdb_options_set_write_buffer_size (options, BUFFER_BYTES);
     rocksdb_options_set_db_write_buffer_size (options, BUFFERS_BYTES);
