@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+enum { FEW = 4 };
+
 const struct ag_run *
 ag_run_holder (const struct ag_run *run, uint64_t seq)
 {
@@ -48,15 +50,16 @@ struct scan {
     bool more;
 };
 
-//  Events after *seq, one by one, as far as they may lie in the archive; *seq moves with them.
+//  Events after *seq, one by one, as far as they may lie in the archive, and then the first few: most who ask want
+//  no more, and an iterator costs as much as they all. *seq moves with them.
 static int
-scan_archived (struct scan *self, const struct ag_run *run, uint64_t *seq, uint64_t until,
-               struct ag_err *err)
+scan_first (struct scan *self, const struct ag_run *run, uint64_t *seq, uint64_t until,
+            struct ag_err *err)
 {
     struct ag_event event;
     struct ag_buf hold = {0};
-    int rc = 0;
-    while (!rc && self->more && *seq < until && *seq < run->archived) {
+    int rc = 0, few = FEW;
+    while (!rc && self->more && *seq < until && (*seq < run->archived || few-- > 0)) {
         rc = get_event (self->journal, run->number, *seq + 1, &hold, &event, err);
         if (!rc) {
             self->more = self->fn (self->arg, &event);
@@ -72,7 +75,7 @@ static int
 scan_own (struct scan *self, const struct ag_run *run, uint64_t after, uint64_t until,
           struct ag_err *err)
 {
-    if (scan_archived (self, run, &after, until, err))
+    if (scan_first (self, run, &after, until, err))
         return -1;
     if (!self->more ||
         after == until) //  what was archived has left marks, over which a scan would go
