@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/help.h"
+#include "client/reference.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,16 @@ ag_help_command (const struct ag_look *look, const struct ag_command *command, F
     put_rows (look, out, ag_command (AG_CMD_any)->summary, ag_command (AG_CMD_any)->opts);
 }
 
+static void
+put_topics (const struct ag_look *look, FILE *out)
+{
+    const char *topic, *title;
+    put_title (look, out, "Reference, by `agsup help TOPIC`");
+    for (size_t i = 0; (topic = ag_reference_topic (i, &title)); i++)
+        fprintf (out, "  %s%-14s%s %s\n", ag_paint (look, AG_CYAN), topic,
+                 ag_paint (look, AG_PLAIN), title);
+}
+
 void
 ag_help_overview (const struct ag_look *look, FILE *out)
 {
@@ -128,6 +139,7 @@ ag_help_overview (const struct ag_look *look, FILE *out)
                  later ? " (not built yet)" : "");
         fputs (ag_paint (look, AG_PLAIN), out);
     }
+    put_topics (look, out);
     put_rows (look, out, ag_command (AG_CMD_any)->summary, ag_command (AG_CMD_any)->opts);
 }
 
@@ -275,7 +287,30 @@ ag_help_value (const struct ag_command *command, struct ag_buf *out)
     put_errors (out);
 }
 
-//  `agsup fork -h`, `agsup help fork`, `agsup help`.
+//  A page of the reference, as {"topic", "text"} for programs; false when the word is no topic.
+static bool
+show_page (const struct ag_look *look, const char *topic)
+{
+    struct ag_buf out = {0};
+    char *text = NULL;
+    size_t bytes;
+    FILE *page = open_memstream (&text, &bytes);
+    bool known = page && ag_reference (topic, page);
+    if (page)
+        fclose (page);
+    if (known && look->json) {
+        ag_put_map (&out, 2);
+        put_field (&out, "topic", topic);
+        put_field (&out, "text", text);
+        ag_look_json (look, ag_buf_str (&out));
+    } else if (known)
+        fputs (text, stdout);
+    ag_buf_fini (&out);
+    free (text);
+    return known;
+}
+
+//  `agsup fork -h`, `agsup help fork`, `agsup help events`, `agsup help`.
 int
 ag_cmd_help (const struct ag_call *call, struct ag_err *err)
 {
@@ -283,6 +318,8 @@ ag_cmd_help (const struct ag_call *call, struct ag_err *err)
     const struct ag_command *command = call->command;
     if (command && command->cmd == AG_CMD_help)
         command = NULL;
+    if (call->command && call->help.words.n == 1 && show_page (&look, call->help.words.p[0]))
+        return 0;
     if (call->command && call->help.words.n > 0) {
         command = ag_command_find ((char *const *)call->help.words.p, call->help.words.n, err);
         if (!command)

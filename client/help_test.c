@@ -3,6 +3,7 @@
 
 #include "client/capture_test.h"
 #include "client/pick.h"
+#include "client/reference.h"
 
 #include <sys/wait.h>
 
@@ -44,6 +45,46 @@ help_of_a_command_begins_with_its_examples_and_holds_its_options (void **state)
         assert_true (strstr (text, command->examples->line) < strstr (text, "Usage"));
         for (const struct ag_param *opt = command->opts; opt->name; opt++)
             assert_contains (text, opt->word);
+        free (text);
+    }
+}
+
+static void
+every_topic_has_a_page_under_its_title (void **state)
+{
+    (void)state;
+    const char *topic, *title;
+    char *all = overview();
+    for (size_t i = 0; (topic = ag_reference_topic (i, &title)); i++) {
+        struct capture capture = capture_begin();
+        assert_true (ag_reference (topic, stdout));
+        char *text = capture_end (&capture);
+        assert_contains (text, title);
+        assert_contains (all, topic);
+        free (text);
+    }
+    assert_false (ag_reference ("fork", stdout)); //  a command
+    free (all);
+}
+
+static void
+the_pages_hold_what_the_tables_say (void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"configuration", "- `open_files`: a number, 16 to 65536; `256` unless said."},
+        {"configuration", "- `seccomp`: one of standard, strict, off; `standard` unless said."},
+        {"events", "- `goal.created` (of the supervisor, or asked for by a command"},
+        {"events", "- `trial.*`"},
+        {"operations", "- `source` (needed): The object it starts at."},
+        {"errors", "- `busy`, exit status 75, worth repeating."},
+        {"messages", "- `label`: text, at most 64 bytes."},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct capture capture = capture_begin();
+        ag_reference (rows[i][0], stdout);
+        char *text = capture_end (&capture);
+        assert_contains (text, rows[i][1]);
         free (text);
     }
 }
@@ -237,6 +278,8 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (the_overview_names_every_command_under_its_title),
         cmocka_unit_test (help_of_a_command_begins_with_its_examples_and_holds_its_options),
+        cmocka_unit_test (every_topic_has_a_page_under_its_title),
+        cmocka_unit_test (the_pages_hold_what_the_tables_say),
         cmocka_unit_test (every_command_has_examples_that_parse),
         cmocka_unit_test (sentences_begin_with_a_capital_and_end_without_a_point),
         cmocka_unit_test (help_for_programs_holds_the_same),
