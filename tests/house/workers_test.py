@@ -1,6 +1,7 @@
 """What a program that speaks the worker protocol meets: invocations, crashes, refusals, restarts.
 SPDX-License-Identifier: Apache-2.0
 """
+import itertools
 import os
 import socket
 import unittest
@@ -152,10 +153,13 @@ class Invocations(unittest.TestCase):
         shared = made["ids"][0]
         first = self.house.tell("other", "on.work", steps=[
             ["get", {"id": shared}], ["sleep", 0.5], ["ops", {"op": "patch_object", "id": shared, "data": {"by": 1}}]])
-        for n in range(600):
-            self.house.ask("apply", run="other", ops=[{"op": "patch_object", "id": shared, "data": {"n": n}}])
-            if self.after("other", first, "behavior.failed"):
-                break
+        number = itertools.count()
+
+        def given_up():
+            self.house.ask("apply", run="other", ops=[{"op": "patch_object", "id": shared, "data": {"n": next(number)}}])
+            return self.after("other", first, "behavior.failed")
+
+        until("it is given up", given_up)
         events = self.after("other", first)
         self.assertEqual([e["payload"]["reason"] for e in events if e["type"] == "behavior.failed"], ["contention"])
         self.assertEqual(kinds(events).count("behavior.started"), 6)
