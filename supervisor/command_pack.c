@@ -6,6 +6,7 @@
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
 #include "supervisor/spec.h"
+#include "supervisor/unit.h"
 
 enum { LIST_RUNS = 1000, GRACE_MS = 5000 };
 
@@ -96,8 +97,7 @@ give (struct ag_command *command, struct ag_run *run, struct ag_str spec, uint32
     for (struct ag_unit *unit = ag_fleet_first (house); unit; unit = unit->next) {
         if (unit->run != run->number || unit->replay)
             continue;
-        ag_buf_clear (&unit->spec);
-        ag_buf_add_str (&unit->spec, spec);
+        ag_unit_set_spec (unit, spec);
         if (unit->inner)
             ag_unit_end (house, unit, AG_END_RESTART, grace_ms);
     }

@@ -110,7 +110,7 @@ append (struct ag_house *house, const char *name, uint64_t run, uint32_t host, s
     struct ag_fleet *fleet = house->fleet;
     *fleet->end = unit;
     fleet->end = &unit->next;
-    ag_buf_add_str (&unit->spec, spec);
+    ag_unit_set_spec (unit, spec);
     return unit;
 }
 

@@ -6,6 +6,7 @@
  */
 #ifndef AG_FLEET_H
 #define AG_FLEET_H
+#include "supervisor/budget.h"
 #include "supervisor/house.h"
 #include "supervisor/output.h"
 #include "supervisor/workers.h"
@@ -58,8 +59,9 @@ struct ag_unit {
     uint32_t death_count, restarts, delay_ms;
     struct ag_session *session;
     ag_output_t *output;
-    struct ag_buf spec; //  the run's spec, or the service's configuration
-    char dir[128];      //  its private directory; empty: none
+    struct ag_buf spec;      //  the run's spec, or the service's configuration
+    struct ag_budget budget; //  what the spec says of it
+    char dir[128];           //  its private directory; empty: none
     struct ag_unit *next;
     UT_hash_handle by_place, by_child;
 };

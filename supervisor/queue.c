@@ -197,7 +197,7 @@ struct ag_budget
 ag_queue_budget (struct ag_house *house, uint64_t run)
 {
     struct ag_unit *unit = ag_fleet_unit (house, run, 0);
-    return ag_budget_of (unit ? ag_buf_str (&unit->spec) : AG_LIT ("\x80"));
+    return unit ? unit->budget : ag_budget_of (AG_LIT ("\x80"));
 }
 
 static int

@@ -55,6 +55,14 @@ ag_unit_new (struct ag_house *house, const char *name, uint64_t run, uint32_t ho
 }
 
 void
+ag_unit_set_spec (struct ag_unit *unit, struct ag_str spec)
+{
+    ag_buf_clear (&unit->spec);
+    ag_buf_add_str (&unit->spec, spec);
+    unit->budget = ag_budget_of (spec);
+}
+
+void
 ag_unit_free (struct ag_unit *unit)
 {
     ag_output_destroy (&unit->output);

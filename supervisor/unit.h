@@ -7,6 +7,7 @@
 
 struct ag_unit *ag_unit_new (struct ag_house *house, const char *name, uint64_t run, uint32_t host);
 void ag_unit_free (struct ag_unit *unit);
+void ag_unit_set_spec (struct ag_unit *unit, struct ag_str spec);
 
 //  Append an event of the house about a unit to the fleet's run: {name, run, host, …}. Extra fields are
 //  pairs of key and value already encoded, extra_count of them. What cannot be appended is logged.
