@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/conf.h"
 #include "common/json.h"
+#include "common/tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,17 +42,11 @@ enter (void **state)
 }
 
 static int
-drop (const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-    (void)st, (void)flag, (void)ftw;
-    return remove (path);
-}
-
-static int
 leave (void **state)
 {
     (void)state;
-    return chdir ("/") || nftw (directory, drop, 8, FTW_DEPTH | FTW_PHYS);
+    ag_tree_remove (directory);
+    return chdir ("/");
 }
 
 //  The value of a configuration that is right, as JSON from the dotted path on; free it.

@@ -1,9 +1,8 @@
 //  SPDX-License-Identifier: Apache-2.0
+#include "common/tree.h"
 #include "supervisor/core_graph_test.h"
 #include "supervisor/key.h"
 #include "supervisor/store_impl.h"
-
-#include <ftw.h>
 
 //  "stream:run:seq:type " of each event that came.
 struct heard {
@@ -274,13 +273,6 @@ a_head_that_disagrees_with_its_events_is_an_error (void **state)
 
 /*  A write that fails  */
 
-static int
-remove_one (const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove (path);
-}
-
 static void
 after_a_full_disk_the_turn_is_gone_and_the_next_one_goes_on (void **state)
 {
@@ -315,7 +307,7 @@ after_a_full_disk_the_turn_is_gone_and_the_next_one_goes_on (void **state)
     assert_heard (&heard, "2:1:2:next ");
     ag_journal_destroy (&self->journal);
     ag_store_destroy (&self->store);
-    nftw (dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    ag_tree_remove (dir);
 }
 
 //  A store whose next write fails, after or before it is done, and which then is dead until it was

@@ -1,11 +1,10 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/private.h"
-#include "common/log.h"
+#include "common/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,22 +24,11 @@ root_of (struct ag_house *house)
     return ag_xprintf ("%.*s/w", (int)(slash ? slash - socket : 0), socket);
 }
 
-static int
-remove_one (const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    if (remove (path))
-        ag_log (AG_WARN, "%s is left behind: %s", path, strerror (errno));
-    return 0;
-}
-
 void
 ag_private_remove (struct ag_unit *unit)
 {
     if (unit->dir[0])
-        nftw (unit->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        ag_tree_remove (unit->dir);
     unit->dir[0] = 0;
 }
 
@@ -48,8 +36,7 @@ void
 ag_private_sweep (struct ag_house *house)
 {
     char *root = root_of (house);
-    if (!access (root, F_OK))
-        nftw (root, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    ag_tree_remove (root);
     free (root);
 }
 

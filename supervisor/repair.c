@@ -1,13 +1,13 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/repair.h"
 #include "common/home.h"
+#include "common/tree.h"
 #include "supervisor/repair_impl.h"
 #include "supervisor/store_log.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,15 +84,6 @@ copy_data (struct ag_repair *self, const char *from, const char *to, struct ag_e
     }
     closedir (dir);
     return rc;
-}
-
-static int
-remove_one (const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info;
-    (void)kind;
-    (void)ftw;
-    return remove (path);
 }
 
 //  What was wrong with the whole, and the tables that RocksDB's repair could not take. Where it had nothing to
@@ -271,7 +262,7 @@ repair (struct ag_repair *self, const char *from, const char *to, struct ag_err 
         ag_fail (err, AG_E_NOT_FOUND, "%s: %s", source, strerror (errno));
     else if (!make_home (to, err) && !copy_data (self, source, damaged, err))
         rc = rescue_into (self, damaged, data, err);
-    nftw (damaged, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    ag_tree_remove (damaged);
     free (source);
     free (data);
     free (damaged);

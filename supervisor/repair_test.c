@@ -2,9 +2,8 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/repair.h"
 #include "common/home.h"
+#include "common/tree.h"
 #include "supervisor/retention_test.h"
-
-#include <ftw.h>
 
 struct bench {
     struct core core; //  first: tests of the floors below take it as theirs
@@ -49,20 +48,11 @@ open_bench (void **state)
 }
 
 static int
-remove_one (const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info;
-    (void)kind;
-    (void)ftw;
-    return remove (path);
-}
-
-static int
 close_bench (void **state)
 {
     struct bench *self = *state;
     close_home (self);
-    nftw (self->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    ag_tree_remove (self->dir);
     ag_buf_fini (&self->report);
     ag_buf_fini (&self->core.text);
     free (self);
@@ -187,8 +177,8 @@ of_a_lost_chunk_what_came_before_it_is_kept_and_the_loss_is_named (void **state)
         core_sound (core, low);
         refuses (core, ag_run_get (core->journal, high, &none, &core->err), AG_E_NOT_FOUND, "r3");
         close_home (self);
-        nftw (self->old, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-        nftw (self->fresh, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        ag_tree_remove (self->old);
+        ag_tree_remove (self->fresh);
         ag_buf_clear (&self->report);
         must (core, ag_home_make (self->old, &core->err));
         open_home (self, self->old);

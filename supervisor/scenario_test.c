@@ -3,9 +3,9 @@
  *  states; AG_CASES names the file. Each line is {"seed", "steps"}; all run in one store, one root
  *  run each.
  */
+#include "common/tree.h"
 #include "supervisor/core_graph_test.h"
 
-#include <ftw.h>
 #include <unistd.h>
 
 enum { RUNS = 64, SCENARIOS = 160 };
@@ -213,13 +213,6 @@ struct place {
     bool on_disk;
 };
 
-static int
-remove_one (const char *path, const struct stat *stat, int type, struct FTW *ftw)
-{
-    (void)stat, (void)type, (void)ftw;
-    return remove (path);
-}
-
 static void
 open_store (struct core *core, const struct place *place)
 {
@@ -298,7 +291,7 @@ run_all (bool on_disk, struct mode mode)
 
     close_store (&core);
     ag_buf_fini (&core.text);
-    nftw (place.dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    ag_tree_remove (place.dir);
     fclose (file);
     free (line);
 }

@@ -1,4 +1,5 @@
 //  SPDX-License-Identifier: Apache-2.0
+#include "common/tree.h"
 #include "supervisor/store_log.h"
 #include "supervisor/store.h"
 
@@ -7,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <ftw.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,19 +79,10 @@ open_bench (void **state)
 }
 
 static int
-remove_one (const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info;
-    (void)kind;
-    (void)ftw;
-    return remove (path);
-}
-
-static int
 close_bench (void **state)
 {
     struct bench *self = *state;
-    nftw (self->home, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    ag_tree_remove (self->home);
     ag_buf_fini (&self->whole);
     ag_buf_fini (&self->damaged);
     free (self->log);

@@ -1,6 +1,7 @@
 //  One suite of what every store must do, run over each; and what only a store on disk can do.
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/hash.h"
+#include "common/tree.h"
 #include "supervisor/store_impl.h"
 
 #include <setjmp.h>
@@ -47,21 +48,12 @@ open_rocks (void **state)
 }
 
 static int
-remove_one (const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info;
-    (void)kind;
-    (void)ftw;
-    return remove (path);
-}
-
-static int
 close_bench (void **state)
 {
     struct bench *self = *state;
     ag_store_destroy (&self->store);
     if (self->home[0])
-        nftw (self->home, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        ag_tree_remove (self->home);
     free (self);
     return 0;
 }

@@ -3,8 +3,8 @@
  */
 #ifndef AG_SCRATCH_H
 #define AG_SCRATCH_H
+#include "common/tree.h"
 #include <assert.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +19,9 @@ scratch_make (char dir[SCRATCH])
     assert (made);
 }
 
-static inline int
-scratch_remove_one (const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info;
-    (void)kind;
-    (void)ftw;
-    return remove (path);
-}
-
 static inline void
 scratch_remove (const char *dir)
 {
-    nftw (dir, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    ag_tree_remove (dir);
 }
 #endif

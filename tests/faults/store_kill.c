@@ -6,10 +6,10 @@
  *  AG_KILLS sets how often (20), AG_SEED the moments (printed).
  *  SPDX-License-Identifier: Apache-2.0
  */
+#include "common/tree.h"
 #include "supervisor/batch.h"
 
 #include <assert.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -225,15 +225,6 @@ check (const char *dir, uint64_t acknowledged, uint64_t from, uint64_t *epoch)
     return last;
 }
 
-static int
-remove_one (const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info;
-    (void)kind;
-    (void)ftw;
-    return remove (path);
-}
-
 static unsigned
 setting (const char *name, unsigned otherwise)
 {
@@ -265,6 +256,6 @@ main (int argc, char **argv)
     printf ("%u kills, %" PRIu64 " batches whole, %" PRIu64
             " of them stored but not yet acknowledged\n",
             kills, last, in_flight);
-    nftw (home, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    ag_tree_remove (home);
     return last ? 0 : 1;
 }
