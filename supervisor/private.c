@@ -204,17 +204,14 @@ ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str hos
         return ag_fail (err, AG_E_SYSTEM, "a directory for %s: %s", unit->name, strerror (errno));
     if (!host.p)
         return 0;
-    char *folder = folder_of (host);
-    int rc = 0;
-    if (unit->uid)
-        rc = copy_folder (unit, host, folder, err);
-    if (rc || unit->uid) {
-        free (folder);
-        return rc;
-    }
     struct ag_str base = {0};
-    ag_map_text (host, "base", &base);
+    if (!unit->uid) {
+        ag_map_text (host, "base", &base);
+        *work = ag_str_dup (base);
+        return 0;
+    }
+    char *folder = folder_of (host);
+    int rc = copy_folder (unit, host, folder, err);
     free (folder);
-    *work = ag_str_dup (base);
-    return 0;
+    return rc;
 }
