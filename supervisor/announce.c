@@ -1,6 +1,7 @@
 //  What a run's log says of its packs: loaded, set otherwise, out of force.
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/json.h"
+#include "supervisor/cursor.h"
 #include "supervisor/declared.h"
 #include "supervisor/record.h"
 #include "supervisor/spec.h"
@@ -135,7 +136,7 @@ find_pack (struct ag_str packs, struct ag_str name, struct ag_str *pack)
 
 //  What the run's hosts registered for the pack, in order of the names' bytes.
 struct behaviors {
-    struct ag_buf holds[2];
+    struct ag_buf holds[AG_HOSTS];
     struct ag_str *names;
     size_t count;
 };
@@ -163,13 +164,11 @@ static int
 put_behaviors (ag_journal_t *journal, const struct ag_run *run, struct ag_str pack,
                struct ag_buf *out, struct ag_err *err)
 {
-    static const char *const hosts[] = {"host/0", "host/1"};
     struct behaviors self = {0};
     uint64_t seq;
     int rc = 0;
-    for (size_t i = 0; i < 2 && rc >= 0; i++) {
-        rc =
-            ag_note_get (journal, run, ag_str (hosts[i]), run->head.tip, &self.holds[i], &seq, err);
+    for (uint32_t i = 0; i < AG_HOSTS && rc >= 0; i++) {
+        rc = ag_registration_get (journal, run, i, run->head.tip, &self.holds[i], &seq, err);
         if (rc > 0)
             add_behaviors (&self, ag_buf_str (&self.holds[i]), pack);
     }
@@ -180,8 +179,8 @@ put_behaviors (ag_journal_t *journal, const struct ag_run *run, struct ag_str pa
     for (size_t i = 0; i < self.count; i++)
         ag_put_text (out, self.names[i]);
     free (self.names);
-    ag_buf_fini (&self.holds[0]);
-    ag_buf_fini (&self.holds[1]);
+    for (uint32_t i = 0; i < AG_HOSTS; i++)
+        ag_buf_fini (&self.holds[i]);
     return rc < 0 ? -1 : 0;
 }
 

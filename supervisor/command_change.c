@@ -280,7 +280,7 @@ give_units (struct ag_command *command, struct ag_run *fork, struct ag_err *err)
     ag_note_put (house->journal, fleet, ag_str (name), fleet->head.tip, AG_LIT ("\xc3"));
     if (ag_fleet_adopt (house, fork, wanted, err))
         return -1;
-    for (uint32_t host = 0; !wanted && host < 2; host++) {
+    for (uint32_t host = 0; !wanted && host < AG_HOSTS; host++) {
         struct ag_unit *unit = ag_fleet_unit (house, fork->number, host);
         if (unit && ag_fleet_want (house, unit, false, err))
             return -1;

@@ -35,6 +35,14 @@ host_note (uint32_t host, char text[16])
     return ag_str (text);
 }
 
+int
+ag_registration_get (ag_journal_t *journal, const struct ag_run *run, uint32_t host, uint64_t at,
+                     struct ag_buf *behaviors, uint64_t *seq, struct ag_err *err)
+{
+    char text[16];
+    return ag_note_get (journal, run, host_note (host, text), at, behaviors, seq, err);
+}
+
 void
 ag_queue_save (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self)
 {
@@ -79,10 +87,9 @@ load_hosts (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, st
     if (rc > 0 && ag_map_get (ag_buf_str (&spec), "hosts", &hosts))
         rc = ag_fail (err, AG_E_CORRUPT, "the spec of run %s names no hosts", run->id);
     for (uint32_t i = 0; rc > 0 && i < AG_HOSTS && !ag_list_nth (hosts, i, &host); i++) {
-        char text[16];
         self->host_count++;
-        if (ag_note_get (journal, run, host_note (i, text), tip, &self->hosts[i].behaviors,
-                         &self->hosts[i].seq, err) < 0)
+        if (ag_registration_get (journal, run, i, tip, &self->hosts[i].behaviors,
+                                 &self->hosts[i].seq, err) < 0)
             rc = -1;
     }
     ag_buf_fini (&spec);

@@ -76,6 +76,9 @@ void ag_queue_clear_open (struct ag_queue *self);
 //  The event in hand is finished.
 void ag_queue_next_event (struct ag_queue *self);
 
+//  What a host of a run registered last, at or below a sequence: as a note is read (record.h).
+int ag_registration_get (ag_journal_t *journal, const struct ag_run *run, uint32_t host,
+                         uint64_t at, struct ag_buf *behaviors, uint64_t *seq, struct ag_err *err);
 //  Append worker.registered and keep the list, unless it is the one in force.
 int ag_queue_note_host (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self,
                         uint32_t host, struct ag_str behaviors, struct ag_str tools,

@@ -227,10 +227,8 @@ compare_registrations (struct ag_house *house, struct ag_replay *self, struct ag
     struct ag_buf hold = {0};
     int rc = 0;
     for (uint32_t host = 0; !rc && host < self->host_count; host++) {
-        char note[16];
         uint64_t seq;
-        snprintf (note, sizeof note, "host/%u", host);
-        rc = ag_note_get (house->journal, run, ag_str (note), self->trace.until, &hold, &seq, err);
+        rc = ag_registration_get (house->journal, run, host, self->trace.until, &hold, &seq, err);
         if (rc > 0)
             rc = ag_differ (seq, "payload.behaviors", ag_buf_str (&hold),
                             ag_buf_str (&self->hosts[host].behaviors), &self->difference);
