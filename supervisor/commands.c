@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAITING_MAX = 4096 };
+enum { WAITING_MAX = 4096, SWEPT = 256, SWEEP_MS = 3600 * 1000 };
+
+//  How long an answer is kept: a week.
+#define KEPT_US (UINT64_C (7) * 24 * 3600 * 1000000)
 
 //  A request that waits, with its own copy of the bytes.
 struct waiting {
@@ -29,6 +32,8 @@ struct ag_commands {
     struct ag_route broker; //  where publications go; id_bytes 0: no broker yet
     uint64_t monitors;      //  subscriptions it holds
     uint64_t published;     //  stream number
+    struct ag_buf swept;    //  how far old answers were looked for; empty: all of them were,
+    int64_t sweep_ms;       //  and it begins anew then
 };
 
 static const struct {
@@ -73,6 +78,7 @@ ag_commands_destroy (struct ag_commands **self_p)
         return;
     while (self->waiting)
         unpark (self, &self->waiting);
+    ag_buf_fini (&self->swept);
     free (self);
     *self_p = NULL;
 }
@@ -419,4 +425,18 @@ ag_commands_beat (struct ag_house *house)
     ag_outbox_publish (house->outbox, &house->commands->broker, AG_LIT ("beat"),
                        ag_buf_str (&header), (struct ag_str){"", 0});
     ag_buf_fini (&header);
+}
+
+void
+ag_commands_sweep (struct ag_house *house)
+{
+    struct ag_commands *self = house->commands;
+    struct ag_err err;
+    uint64_t now_us = ag_journal_now (house->journal);
+    if (house->full || now_us < KEPT_US || ag_now_ms() < self->sweep_ms)
+        return;
+    if (ag_request_sweep (house->journal, now_us - KEPT_US, SWEPT, &self->swept, &err))
+        ag_log_err (AG_ERROR, &err, "old answers stay");
+    if (!self->swept.n)
+        self->sweep_ms = ag_now_ms() + SWEEP_MS;
 }

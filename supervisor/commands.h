@@ -50,6 +50,8 @@ void ag_commands_wake (struct ag_house *house, bool mutating);
 //  Hints of what was committed, for the monitors; and a beat each second.
 void ag_commands_publish (struct ag_house *house);
 void ag_commands_beat (struct ag_house *house);
+//  Each second: answers that are older than a week go, a few at a time, and after the last of them not for an hour.
+void ag_commands_sweep (struct ag_house *house);
 
 //  Answers begin with {do: "ok", id?}.
 struct ag_answer ag_command_begin (struct ag_command *command);

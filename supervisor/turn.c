@@ -179,6 +179,7 @@ beat (void *context)
 {
     struct ag_house *house = context;
     ag_commands_beat (house);
+    ag_commands_sweep (house);
 }
 
 //  Only processes that the nursery made get past the handshake: the broker to its socket, a unit's tree to
