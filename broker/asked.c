@@ -247,9 +247,3 @@ ag_asked_next (const ag_asked_t *self, uint64_t handle)
     const struct slot *slot = slot_of (self, handle);
     return slot ? slot->newer : handle ? 0 : self->oldest;
 }
-
-size_t
-ag_asked_count (const ag_asked_t *self)
-{
-    return self->count;
-}

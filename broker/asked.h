@@ -59,5 +59,4 @@ void ag_asked_drop (ag_asked_t *self, uint64_t handle);
 
 //  The handle asked next after this one (0: the oldest of all); 0 when there is none.
 uint64_t ag_asked_next (const ag_asked_t *self, uint64_t handle);
-size_t ag_asked_count (const ag_asked_t *self);
 #endif

@@ -265,10 +265,3 @@ ag_output_read (ag_output_t *self, uint64_t after, struct ag_buf *out, uint64_t 
     }
     return 0;
 }
-
-uint64_t
-ag_output_end (ag_output_t *self)
-{
-    find_segments (self);
-    return self->end;
-}

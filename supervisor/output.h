@@ -38,5 +38,4 @@ void ag_output_tail (const ag_output_t *self, struct ag_buf *out);
 //  offset that has been dropped begins at the oldest byte kept.
 int ag_output_read (ag_output_t *self, uint64_t after, struct ag_buf *out, uint64_t *next,
                     struct ag_err *err);
-uint64_t ag_output_end (ag_output_t *self);
 #endif
