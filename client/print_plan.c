@@ -57,6 +57,12 @@ put_conflicts (const struct ag_look *look, struct ag_str plan)
         put_text (item, "detail");
         fputc ('\n', stdout);
     }
+}
+
+static void
+put_violations (const struct ag_look *look, struct ag_str plan)
+{
+    struct ag_str item;
     for (struct ag_items items = ag_items (plan, "violations"); ag_items_next (&items, &item);) {
         printf ("  %s! schema%s  ", ag_paint (look, AG_RED), ag_paint (look, AG_PLAIN));
         put_text (item, "id");
@@ -66,6 +72,12 @@ put_conflicts (const struct ag_look *look, struct ag_str plan)
         put_text (item, "detail");
         fputc ('\n', stdout);
     }
+}
+
+static void
+put_warnings (const struct ag_look *look, struct ag_str plan)
+{
+    struct ag_str item;
     for (struct ag_items items = ag_items (plan, "warnings"); ag_items_next (&items, &item);) {
         printf ("  %swarning:%s ", ag_paint (look, AG_YELLOW), ag_paint (look, AG_PLAIN));
         ag_print_value (item, 400);
@@ -112,6 +124,8 @@ ag_print_plan (const struct ag_look *look, struct ag_str plan)
     put_entities (look, plan, "relation_creates", "+", AG_GREEN);
     put_entities (look, plan, "relation_removes", "-", AG_RED);
     put_conflicts (look, plan);
+    put_violations (look, plan);
+    put_warnings (look, plan);
 }
 
 static bool
