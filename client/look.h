@@ -29,7 +29,7 @@ const char *ag_paint (const struct ag_look *look, enum ag_paint paint);
 //  The colour that a state is shown in ("ready", "failed", ...).
 enum ag_paint ag_state_paint (struct ag_str state);
 
-//  Text on one line: control characters as \n or \x1b, nothing else changed.
+//  Text on one line: control characters as \n or \x1b, marks that turn its direction as \u202e, all else as it is.
 void ag_look_text (FILE *out, struct ag_str text);
 //  The same with line breaks and tabs left as they are.
 void ag_look_lines (FILE *out, struct ag_str text);

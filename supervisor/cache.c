@@ -1,6 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
-#define HASH_BLOOM                                                                                 \
-    18 //  bits of a filter before each table, as a power of two: most keys are not there
+//  Bits of a filter before each table, as a power of two: most keys are not there.
+#define HASH_BLOOM 18
 #include "supervisor/cache.h"
 
 #include <string.h>

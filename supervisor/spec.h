@@ -3,7 +3,7 @@
  *
  *      {agent, hosts: [{kind: "script", packs: [PACK]} | {kind: "program", command, dir, base}],
  *       nets, layers, files, allow, env, isolation, attempts, restart, after, hears, policy, budget}
- *      PACK = {name, version, bundle_hash, settings, files: [{path, bytes}]}
+ *      PACK = {name, version, description, types, bundle_hash, settings, files: [{path, bytes}]}
  *
  *  The bytes of packs stand as blobs where they are long. Everything else is as common/conf.h wrote it.
  *  SPDX-License-Identifier: Apache-2.0
