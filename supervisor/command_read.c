@@ -18,16 +18,26 @@ struct page {
     uint64_t limit, count, looked;
     uint64_t after; //  the last one looked at
     bool more;
+    bool failures;                 //  of any type that tells of one
     const struct ag_run *shown_as; //  the run whose log is asked for; NULL: each event's own
     const struct ag_unit *stuck;   //  whose process does not run; NULL: none
     struct ag_buf events;
 };
 
+//  What breaks in a run: failed invocations, refused workers, spent budgets, processes that were given up.
+static bool
+is_failure (enum ag_type type)
+{
+    return type == AG_EV_BEHAVIOR_FAILED || type == AG_EV_WORKER_REFUSED ||
+           type == AG_EV_RUNTIME_BUDGET_EXHAUSTED || type == AG_EV_AGENT_GAVE_UP;
+}
+
 static bool
 wanted (const struct page *page, const struct ag_event *event)
 {
     return (!page->type.p || ag_str_eq (page->type, event->type)) &&
-           (!page->run || page->run == event->run);
+           (!page->run || page->run == event->run) &&
+           (!page->failures || is_failure (ag_type_of (event->type)));
 }
 
 static void
@@ -134,26 +144,6 @@ ag_command_log (struct ag_command *command, struct ag_err *err)
     return rc;
 }
 
-//  What breaks in a run: failed invocations, refused workers, spent budgets, effects that went wrong.
-static bool
-add_failure (void *arg, const struct ag_event *event)
-{
-    static const enum ag_type types[] = {AG_EV_BEHAVIOR_FAILED, AG_EV_WORKER_REFUSED,
-                                         AG_EV_RUNTIME_BUDGET_EXHAUSTED, AG_EV_AGENT_GAVE_UP};
-    struct page *page = arg;
-    if (page->count >= page->limit || page->events.n >= AG_ANSWER_LIST_BYTES ||
-        page->looked >= AG_LOOKED_EVENTS) {
-        page->more = true;
-        return false;
-    }
-    page->looked++;
-    page->after = event->seq;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (ag_str_eq (event->type, ag_type_name (types[i])))
-            write_event (page, event);
-    return true;
-}
-
 //  What died is told in the fleet's run, not in this one.
 static const struct ag_unit *
 stuck_of (struct ag_house *house, uint64_t run)
@@ -178,9 +168,10 @@ ag_command_failures (struct ag_command *command, struct ag_err *err)
                         .journal = journal,
                         .limit = PAGE_EVENTS,
                         .after = msg->after,
+                        .failures = true,
                         .shown_as = run,
                         .stuck = stuck_of (command->house, run->number)};
-    int rc = ag_journal_scan (journal, run, msg->after, run->head.tip, add_failure, &page, err);
+    int rc = ag_journal_scan (journal, run, msg->after, run->head.tip, add_event, &page, err);
     if (!rc)
         answer_page (&page, "failures", NULL, 0);
     ag_buf_fini (&page.events);
