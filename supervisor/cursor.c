@@ -394,7 +394,6 @@ ag_queue_free (struct ag_queue *self)
 struct look {
     struct replay replay;
     uint32_t seen;
-    bool in_hand;
 };
 
 static bool

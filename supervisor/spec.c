@@ -161,7 +161,6 @@ ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent
 //  The packs of a fork: the parent's with settings over them, then new ones; a new one replaces an old
 //  one of its name.
 struct change {
-    ag_journal_t *journal;
     struct ag_str set, packs, budget; //  p NULL: as they are
     struct ag_str without;            //  a pack that is left out
     struct ag_buf names;              //  of the packs that there are then, one text after the other
@@ -331,7 +330,7 @@ ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
                  struct ag_str packs, struct ag_str budget, struct ag_buf *out, struct ag_err *err)
 {
     struct ag_buf raw = {0}, normal = {0}, fresh = {0};
-    struct change change = {.journal = journal, .budget = budget, .err = err};
+    struct change change = {.budget = budget, .err = err};
     int rc = set.p ? ag_value_normalise (set, &normal, err) : 0;
     change.set = set.p ? ag_buf_str (&normal) : set;
     if (!rc && packs.p) {
