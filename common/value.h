@@ -57,6 +57,9 @@ int ag_map_uint (struct ag_str map, const char *key, uint64_t *number);
 int ag_map_bool (struct ag_str map, const char *key, bool *yes);
 //  The n-th element of a list, from 0, as a borrow; -1 past its end, and when it is no list.
 int ag_list_nth (struct ag_str list, uint32_t n, struct ag_str *element);
+//  Whether a key of a map holds this text; the first map of a list where it does, as a borrow: 0, or -1.
+bool ag_map_text_is (struct ag_str map, const char *key, struct ag_str text);
+int ag_list_find (struct ag_str list, const char *key, struct ag_str text, struct ag_str *element);
 
 //  The texts of the list that a key of a map holds, one after the other; ends at what is no text. No such
 //  list is an empty one.
@@ -76,9 +79,8 @@ enum ag_kind ag_kind_of (struct ag_str value);
 //  end. AG_E_BAD_VALUE; on failure out is as it was.
 int ag_value_normalise (struct ag_str bytes, struct ag_buf *out, struct ag_err *err);
 
-//  Equality and hash are of normal values; whatever ag_take accepts does no harm.
-//  Equality: maps regardless of order; an integer equals a double exactly when
-//  the numbers are equal (2^53+1 is not 2^53); -0.0 equals 0; a bool is not a number.
+//  Equality and hash are of normal values; whatever ag_take accepts does no harm. Equal are maps regardless of order,
+//  and an integer and a double of the same number (2^53+1 is not 2^53); -0.0 equals 0; a bool is not a number.
 bool ag_value_equal (struct ag_str a, struct ag_str b);
 //  Order: of two numbers, or of two texts by bytes; false for any other pair.
 bool ag_value_order (struct ag_str a, struct ag_str b, int *order);
@@ -99,8 +101,7 @@ void ag_put_uint (struct ag_buf *out, uint64_t u);
 void ag_put_float (struct ag_buf *out, double f);
 void ag_put_text (struct ag_buf *out, struct ag_str s);
 void ag_put_lit (struct ag_buf *out, const char *text);
-void ag_put_bytes (struct ag_buf *out,
-                   struct ag_str s); //  msgpack bin: wire only, never in a value
+void ag_put_bytes (struct ag_buf *out, struct ag_str s); //  msgpack bin: on the wire alone
 void ag_put_list (struct ag_buf *out, uint32_t count);
 void ag_put_map (struct ag_buf *out, uint32_t pairs);
 void ag_put_value (struct ag_buf *out, struct ag_str value); //  as it is
@@ -112,8 +113,7 @@ void ag_put_pair_or_null (struct ag_buf *out, const char *key, struct ag_str tex
 void ag_put_pair_value (struct ag_buf *out, const char *key, struct ag_str value);
 void ag_put_pair_uint (struct ag_buf *out, const char *key, uint64_t number);
 
-//  A list or map whose size is known only at its end: open reserves a head, close fills in the count
-//  (a 32-bit form; normalise shortens it where it matters).
+//  A list or map of a size known at its end: open reserves a head (32 bits; normalise shortens it), close fills it in.
 size_t ag_open_list (struct ag_buf *out);
 size_t ag_open_map (struct ag_buf *out);
 void ag_close (struct ag_buf *out, size_t at, uint32_t count);

@@ -311,6 +311,26 @@ ag_list_nth (struct ag_str list, uint32_t n, struct ag_str *element)
     return 0;
 }
 
+bool
+ag_map_text_is (struct ag_str map, const char *key, struct ag_str text)
+{
+    struct ag_str found;
+    return !ag_map_text (map, key, &found) && ag_str_eq (found, text);
+}
+
+int
+ag_list_find (struct ag_str list, const char *key, struct ag_str text, struct ag_str *element)
+{
+    struct ag_cursor in = ag_cursor (list);
+    struct ag_head head;
+    if (ag_next (&in, &head) || head.kind != AG_LIST)
+        return -1;
+    for (uint32_t i = 0; i < head.count && !ag_take (&in, element); i++)
+        if (ag_map_text_is (*element, key, text))
+            return 0;
+    return -1;
+}
+
 struct ag_texts
 ag_texts_of (struct ag_str map, const char *key)
 {

@@ -57,6 +57,25 @@ a_missing_name_and_a_value_of_another_kind_are_not_found (void **state)
     drop (map);
 }
 
+static void
+a_map_of_a_list_is_found_by_one_of_its_texts (void **state)
+{
+    (void)state;
+    //  [{a: 1}, "x", {a: "x", b: 1}, {a: "x", b: 2}]
+    struct ag_str list = hex ("94 81a16101 a178 82a161a178a16201 82a161a178a16202"), found;
+    uint64_t number;
+    assert_int_equal (ag_list_find (list, "a", AG_LIT ("x"), &found), 0);
+    assert_int_equal (ag_map_uint (found, "b", &number), 0);
+    assert_int_equal (number, 1);
+    assert_true (ag_map_text_is (found, "a", AG_LIT ("x")));
+    assert_false (ag_map_text_is (found, "a", AG_LIT ("xy")));
+    assert_false (ag_map_text_is (found, "b", AG_LIT ("\x01")));
+    assert_int_equal (ag_list_find (list, "a", AG_LIT ("y"), &found), -1);
+    assert_int_equal (ag_list_find (list, "b", AG_LIT ("x"), &found), -1);
+    assert_int_equal (ag_list_find (AG_LIT ("\x80"), "a", AG_LIT ("x"), &found), -1);
+    drop (list);
+}
+
 /*  Heads  */
 
 static const struct {
@@ -299,6 +318,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_value_is_written_checked_and_read_by_name),
         cmocka_unit_test (a_missing_name_and_a_value_of_another_kind_are_not_found),
+        cmocka_unit_test (a_map_of_a_list_is_found_by_one_of_its_texts),
         cmocka_unit_test (each_scalar_is_written_in_its_shortest_form_and_read_back),
         cmocka_unit_test (each_size_has_its_form),
         cmocka_unit_test (a_claim_beyond_the_bytes_that_remain_is_refused_and_moves_nothing),

@@ -121,17 +121,6 @@ ag_spec_packs (struct ag_str spec)
     return AG_LIT ("\x90");
 }
 
-//  The pack of a name: whether there is one.
-static bool
-find_pack (struct ag_str packs, struct ag_str name, struct ag_str *pack)
-{
-    struct ag_str other;
-    for (uint32_t i = 0; !ag_list_nth (packs, i, pack); i++)
-        if (!ag_map_text (*pack, "name", &other) && ag_str_eq (name, other))
-            return true;
-    return false;
-}
-
 /*  Out of force  */
 
 //  What the run's hosts registered for the pack, in order of the names' bytes.
@@ -150,10 +139,9 @@ by_bytes (const void *a, const void *b)
 static void
 add_behaviors (struct behaviors *self, struct ag_str list, struct ag_str pack)
 {
-    struct ag_str behavior, of, name;
+    struct ag_str behavior, name;
     for (uint32_t i = 0; !ag_list_nth (list, i, &behavior); i++) {
-        if (ag_map_text (behavior, "pack", &of) || !ag_str_eq (of, pack) ||
-            ag_map_text (behavior, "name", &name))
+        if (!ag_map_text_is (behavior, "pack", pack) || ag_map_text (behavior, "name", &name))
             continue;
         self->names = ag_xrealloc (self->names, (self->count + 1) * sizeof *self->names);
         self->names[self->count++] = name;
@@ -193,7 +181,7 @@ put_version (ag_journal_t *journal, const struct ag_run *run, struct ag_str name
     struct ag_str pack, version = {0};
     uint64_t seq;
     int rc = ag_note_get (journal, run, AG_LIT ("spec"), run->head.tip, &spec, &seq, err);
-    if (rc > 0 && find_pack (ag_spec_packs (ag_buf_str (&spec)), name, &pack))
+    if (rc > 0 && !ag_list_find (ag_spec_packs (ag_buf_str (&spec)), "name", name, &pack))
         ag_map_text (pack, "version", &version);
     ag_put_pair_or_null (out, "version", version);
     ag_buf_fini (&spec);
@@ -251,7 +239,7 @@ disable_others (ag_journal_t *journal, struct ag_run *run, struct ag_str packs, 
     struct ag_cursor in = ag_cursor (ag_buf_str (&names));
     while (!rc && in.p < in.end && !ag_next (&in, &head)) {
         name = head.s;
-        if (!find_pack (packs, name, &pack))
+        if (ag_list_find (packs, "name", name, &pack))
             rc = ag_spec_disable (journal, run, name, err) < 0 ? -1 : 0;
     }
     ag_buf_fini (&names);

@@ -109,21 +109,13 @@ ag_declared_by (const struct ag_declared *self, enum ag_entity_kind kind, struct
     return type ? type->pack : (struct ag_str){0};
 }
 
-static bool
-is_pack (struct ag_str one, struct ag_str name)
-{
-    struct ag_str other;
-    return !ag_map_text (one, "pack", &other) && ag_str_eq (name, other);
-}
-
 struct ag_str
 ag_declared_of (const struct ag_declared *self, struct ag_str pack)
 {
-    struct ag_str one, types;
-    for (uint32_t i = 0; !ag_list_nth (ag_buf_str (&self->note), i, &one); i++)
-        if (is_pack (one, pack) && !ag_map_get (one, "types", &types))
-            return types;
-    return AG_LIT ("\x80");
+    struct ag_str one, types = AG_LIT ("\x80");
+    if (!ag_list_find (ag_buf_str (&self->note), "pack", pack, &one))
+        ag_map_get (one, "types", &types);
+    return types;
 }
 
 /*  Data  */
@@ -284,7 +276,7 @@ ag_declared_next (struct ag_str before, bool loaded, struct ag_str payload, stru
     uint32_t count = 0;
     ag_map_text (payload, "name", &name);
     for (uint32_t i = 0; !ag_list_nth (before, i, &one); i++)
-        if (!is_pack (one, name)) {
+        if (!ag_map_text_is (one, "pack", name)) {
             ag_put_value (after, one);
             count++;
         }

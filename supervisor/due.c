@@ -232,11 +232,11 @@ ag_due_add_delayed (struct ag_queue *queue, const struct ag_delay *delay, struct
 {
     struct ag_cursor in = ag_cursor (behaviors);
     struct ag_head list;
-    struct ag_str behavior, name;
+    struct ag_str behavior;
     if (!behaviors.n || ag_next (&in, &list))
         return 0;
     for (uint32_t i = 0; i < list.count && !ag_take (&in, &behavior); i++) {
-        if (ag_map_text (behavior, "name", &name) || !ag_str_eq (name, ag_buf_str (&delay->name)))
+        if (!ag_map_text_is (behavior, "name", ag_buf_str (&delay->name)))
             continue;
         int rc = add (queue, AG_DUE_MAX + AG_DELAYS_MAX, delay->host, delay->event, behavior,
                       ag_buf_str (&delay->relation), err);

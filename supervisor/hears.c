@@ -28,10 +28,9 @@ struct link {
 static bool
 wants (const struct link *link, struct ag_str type)
 {
-    struct ag_str one, from, on;
+    struct ag_str one;
     for (uint32_t i = 0; !ag_list_nth (link->hears, i, &one); i++)
-        if (!ag_map_text (one, "from", &from) && ag_str_eq (from, link->from) &&
-            !ag_map_text (one, "on", &on) && ag_str_eq (on, type))
+        if (ag_map_text_is (one, "from", link->from) && ag_map_text_is (one, "on", type))
             return true;
     return false;
 }
@@ -199,9 +198,9 @@ deliver (struct link *link)
 static bool
 named_before (struct ag_str hears, uint32_t n, struct ag_str from)
 {
-    struct ag_str one, other;
+    struct ag_str one;
     for (uint32_t i = 0; i < n && !ag_list_nth (hears, i, &one); i++)
-        if (!ag_map_text (one, "from", &other) && ag_str_eq (other, from))
+        if (ag_map_text_is (one, "from", from))
             return true;
     return false;
 }

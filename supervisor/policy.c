@@ -43,24 +43,10 @@ ag_policy_of (struct ag_str spec, struct ag_str behavior)
     return policy;
 }
 
-static bool
-has_name (struct ag_str behaviors, struct ag_str name)
-{
-    struct ag_cursor in = ag_cursor (behaviors);
-    struct ag_head list;
-    struct ag_str one, own;
-    if (ag_next (&in, &list))
-        return false;
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &one); i++)
-        if (!ag_map_text (one, "name", &own) && ag_str_eq (own, name))
-            return true;
-    return false;
-}
-
 struct ag_str
 ag_policy_of_nobody (struct ag_str spec, const struct ag_str *behaviors, size_t count)
 {
-    struct ag_str tables, table;
+    struct ag_str tables, table, behavior;
     struct ag_head map, name;
     if (ag_map_get (spec, "policy", &tables))
         return (struct ag_str){0};
@@ -70,7 +56,7 @@ ag_policy_of_nobody (struct ag_str spec, const struct ag_str *behaviors, size_t 
     for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &table); i++) {
         bool found = ag_str_is (name.s, "*");
         for (size_t n = 0; n < count && !found; n++)
-            found = has_name (behaviors[n], name.s);
+            found = !ag_list_find (behaviors[n], "name", name.s, &behavior);
         if (!found)
             return name.s;
     }

@@ -240,12 +240,9 @@ compare_registrations (struct ag_house *house, struct ag_replay *self, struct ag
 static bool
 find_behavior (struct ag_replay *self, struct ag_str name, uint32_t *host, struct ag_str *behavior)
 {
-    struct ag_str known = {0};
     for (*host = 0; *host < self->host_count; ++*host)
-        for (uint32_t i = 0; !ag_list_nth (ag_buf_str (&self->hosts[*host].behaviors), i, behavior);
-             i++)
-            if (!ag_map_text (*behavior, "name", &known) && ag_str_eq (known, name))
-                return true;
+        if (!ag_list_find (ag_buf_str (&self->hosts[*host].behaviors), "name", name, behavior))
+            return true;
     return false;
 }
 

@@ -171,15 +171,11 @@ struct change {
 static bool
 is_replaced (const struct change *change, struct ag_str pack)
 {
-    struct ag_str name, other, one;
+    struct ag_str name, other;
     if (ag_map_text (pack, "name", &name))
         return false;
-    if (change->without.p && ag_str_eq (name, change->without))
-        return true;
-    for (uint32_t i = 0; change->packs.p && !ag_list_nth (change->packs, i, &one); i++)
-        if (!ag_map_text (one, "name", &other) && ag_str_eq (name, other))
-            return true;
-    return false;
+    return (change->without.p && ag_str_eq (name, change->without)) ||
+           (change->packs.p && !ag_list_find (change->packs, "name", name, &other));
 }
 
 static int
@@ -255,13 +251,6 @@ put_changed (struct change *change, struct ag_str parent, struct ag_buf *out)
     return 0;
 }
 
-static bool
-is_named (struct ag_str pack, struct ag_str name)
-{
-    struct ag_str other;
-    return !ag_map_text (pack, "name", &other) && ag_str_eq (name, other);
-}
-
 //  The packs of a request as they are, in a list. Their manifests name them, whatever the request says.
 static int
 read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
@@ -277,11 +266,9 @@ read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
                  ? ag_fail (err, AG_E_PACK, "a pack is {name, files}")
                  : ag_pack_from (files, &made, err);
         ag_close (out, at, count);
-        if (!rc && !ag_map_text (ag_buf_str (&made), "name", &name))
-            for (uint32_t i = 0; !rc && !ag_list_nth (ag_buf_str (out), i, &other); i++)
-                if (is_named (other, name))
-                    rc = ag_fail (err, AG_E_PACK, "two of the packs are called %.*s",
-                                  AG_STR_ARG (name));
+        if (!rc && !ag_map_text (ag_buf_str (&made), "name", &name) &&
+            !ag_list_find (ag_buf_str (out), "name", name, &other))
+            rc = ag_fail (err, AG_E_PACK, "two of the packs are called %.*s", AG_STR_ARG (name));
         ag_buf_add_str (out, ag_buf_str (&made));
     }
     ag_close (out, at, count);
