@@ -20,9 +20,7 @@ struct link {
     struct ag_str from;  //  name of the source
     uint64_t heard;
     uint32_t seen;
-    bool any;
     struct ag_err *err;
-    int rc;
 };
 
 static bool
