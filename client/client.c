@@ -13,6 +13,7 @@
 
 enum { TIMEOUT_MS = 30000, GRACE_MS = 1000, AGAIN_MS = 3000, POLL_MS = 20000, WORK_MS = 1000 };
 enum { TOLD_RUNS = 16 };
+#define FOR_EVER_MS (INT64_MAX / 2)
 enum { PARENT_BYTES = AG_CHILD_TEXT - sizeof "/18446744073709551615" };
 
 //  A handler behind one face: the row's arguments are taken out of the call.
@@ -96,11 +97,18 @@ ag_client_home (struct ag_client *self, struct ag_err *err)
         "no agsup.toml here or upwards, and neither --home nor $AGSUP_HOME names a home");
 }
 
-int64_t
-ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms)
+static int64_t
+timeout_ms (const struct ag_client *self, int64_t otherwise_ms)
 {
     uint64_t said = self->call->any.timeout;
     return said ? (int64_t)said : otherwise_ms;
+}
+
+int64_t
+ag_client_left_ms (const struct ag_client *self, int64_t otherwise_ms)
+{
+    int64_t left = self->begun_ms + timeout_ms (self, otherwise_ms) - ag_ask_clock_ms();
+    return left > 0 ? left : 0;
 }
 
 static int
@@ -128,7 +136,7 @@ int
 ag_client_read (struct ag_client *self, const struct ag_msg *msg, struct ag_buf *answer,
                 struct ag_err *err)
 {
-    struct ag_ask_time time = {ag_client_timeout_ms (self, TIMEOUT_MS), AGAIN_MS};
+    struct ag_ask_time time = {timeout_ms (self, TIMEOUT_MS), AGAIN_MS};
     return ask (self, msg, time, answer, err);
 }
 
@@ -145,19 +153,18 @@ int
 ag_client_await (struct ag_client *self, struct ag_msg *msg, uint64_t *wait_ms, const char *what,
                  ag_progress_fn *progress, struct ag_buf *answer, struct ag_err *err)
 {
-    int64_t timeout = ag_client_timeout_ms (self, INT64_MAX / 2);
     int rc = 0;
     bool done = false;
     while (!rc && !done) {
-        int64_t left = self->begun_ms + timeout - ag_ask_clock_ms();
-        *wait_ms = (uint64_t)(left < WORK_MS ? (left > 0 ? left : 0) : WORK_MS);
+        int64_t left = ag_client_left_ms (self, FOR_EVER_MS);
+        *wait_ms = (uint64_t)(left < WORK_MS ? left : WORK_MS);
         rc = ag_client_poll (self, msg, *wait_ms, answer, err);
         done = ag_pick_bool (ag_buf_str (answer), "done");
         if (!rc && !done)
             progress (self, ag_buf_str (answer));
-        if (!rc && !done && left <= 0)
+        if (!rc && !done && !left)
             rc = ag_fail (err, AG_E_TIMEOUT, "%s is not done after %.3f s", what,
-                          (double)timeout / 1000);
+                          (double)timeout_ms (self, FOR_EVER_MS) / 1000);
     }
     ag_client_progress (self, NULL);
     return rc;
@@ -299,7 +306,6 @@ int
 ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
                 struct ag_buf *answer, struct ag_err *err)
 {
-    int64_t timeout = ag_client_timeout_ms (self, INT64_MAX / 2);
     struct ag_buf list = {0};
     put_runs (runs, &list);
     struct ag_msg msg = {.type = AG_MSG_wait, .wait = {.runs = ag_buf_str (&list), .ended = ended}};
@@ -307,13 +313,13 @@ ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
     do {
         ag_client_progress (self, "waiting for %s%s to be %s", runs->p[0],
                             runs->n > 1 ? " and others" : "", ended ? "ended" : "idle");
-        int64_t left = self->begun_ms + timeout - ag_ask_clock_ms();
-        msg.wait.wait_ms = (uint64_t)(left < POLL_MS ? (left > 0 ? left : 0) : POLL_MS);
+        int64_t left = ag_client_left_ms (self, FOR_EVER_MS);
+        msg.wait.wait_ms = (uint64_t)(left < POLL_MS ? left : POLL_MS);
         rc = ag_client_poll (self, &msg, msg.wait.wait_ms, answer, err);
-        if (!rc && !ag_pick_bool (ag_buf_str (answer), "done") && left <= 0)
+        if (!rc && !ag_pick_bool (ag_buf_str (answer), "done") && !left)
             rc = ag_fail (err, AG_E_TIMEOUT, "%s%s not %s after %.3f s", runs->p[0],
                           runs->n > 1 ? " and others" : "", ended ? "ended" : "idle",
-                          timeout / 1000.0);
+                          (double)timeout_ms (self, FOR_EVER_MS) / 1000);
     } while (!rc && !ag_pick_bool (ag_buf_str (answer), "done"));
     ag_client_progress (self, NULL);
     ag_buf_fini (&list);

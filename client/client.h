@@ -65,8 +65,8 @@ int ag_client_await (struct ag_client *self, struct ag_msg *msg, uint64_t *wait_
 //  A name for such work: --request-id, or one of our own.
 enum { AG_TICKET_TEXT = 33 };
 struct ag_str ag_client_ticket (const struct ag_client *self, char ticket[AG_TICKET_TEXT]);
-//  --timeout, or else this.
-int64_t ag_client_timeout_ms (const struct ag_client *self, int64_t otherwise_ms);
+//  What is left of the time that --timeout, or else this, gives the command from its begin; 0: it is over.
+int64_t ag_client_left_ms (const struct ag_client *self, int64_t otherwise_ms);
 //  The name of one request of several that make up a named one: ID/PART, which `name` borrows; nothing when there is
 //  no ID. AG_E_USAGE: the ID leaves no room for a part.
 enum { AG_CHILD_TEXT = 65 };

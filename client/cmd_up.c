@@ -157,7 +157,6 @@ static int
 await_ready (const struct ag_client *self, pid_t pid, const char *path, off_t from,
              struct ag_err *err)
 {
-    int64_t end = ag_ask_clock_ms() + ag_client_timeout_ms (self, UP_MS);
     int status;
     struct ag_err why = {0};
     while (!is_ready (self->place.home, &why) || why.code) {
@@ -165,7 +164,7 @@ await_ready (const struct ag_client *self, pid_t pid, const char *path, off_t fr
             return ag_fail (err, why.code, "process %d waits for room: %s", pid, why.text);
         if (waitpid (pid, &status, WNOHANG) == pid)
             return fail_ended (status, path, from, err);
-        if (ag_ask_clock_ms() >= end)
+        if (!ag_client_left_ms (self, UP_MS))
             return ag_fail (err, AG_E_TIMEOUT, "process %d is not ready yet; %s says why", pid,
                             path);
         ag_client_progress (self, "starting %s", self->place.home);
@@ -235,10 +234,9 @@ ag_cmd_up (struct ag_client *self, const struct ag_args_up *args, struct ag_err 
 static int
 await_free (const struct ag_client *self, const struct ag_home *home, struct ag_err *err)
 {
-    int64_t begin = ag_ask_clock_ms(), end = begin + ag_client_timeout_ms (self, DOWN_MS);
     pid_t pid;
     while ((pid = ag_home_holder (home, err)) > 0) {
-        if (ag_ask_clock_ms() >= end)
+        if (!ag_client_left_ms (self, DOWN_MS))
             return ag_fail (err, AG_E_TIMEOUT, "process %d still holds the home %s", pid,
                             home->dir);
         ag_client_progress (self, "ending %s", home->dir);
