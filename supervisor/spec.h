@@ -1,5 +1,5 @@
-/*  spec - what the workers of a run are started with: kept in the run's record, so that a fork and a
- *  restart start the same.
+/*  spec - what the workers of a run are started with: kept as its note `spec`, so that a fork and a restart start
+ *  the same.
  *
  *      {agent, hosts: [{kind: "script", packs: [PACK]} | {kind: "program", command, dir, base}],
  *       nets, layers, files, allow, env, isolation, attempts, restart, after, hears, policy, budget}
