@@ -65,7 +65,7 @@ class Player:
     """One history against the house, and the world that the model says it should be."""
 
     def __init__(self, house, model=World):
-        self.house, self.world = house, model()
+        self.house, self.world, self.others = house, model(), []
         self.clients = house.clients
         self.order, self.asked = [], []  # names of runs as they were made; requests that had an answer
         self.agent = None  # the name of the run of the agent that this history began with
@@ -216,14 +216,15 @@ class Player:
             events += self.look()[0]
         return events, asked[1:], objects
 
-    def try_order(self, requests, answers, order, shown):
+    @staticmethod
+    def try_order(world, requests, answers, order, shown, may_die):
         """What the world would be, and what it would have answered and written where the house has written this."""
-        world, said, todo, at = self.world.copy(), {}, list(order), 0
+        world, said, todo, at = world.copy(), {}, list(order), 0
         begin = len(world.written)
         while todo or at < len(shown):
             if at < len(shown) and is_reaction(shown[at]) and shown[at]["run"] in world.runs:
                 run, before = world.runs[shown[at]["run"]], len(world.runs[shown[at]["run"]].log)
-                Reaction(world, run, shown[at:], self.may_die).happen()
+                Reaction(world, run, shown[at:], may_die).happen()
                 world.written += [(run.name, seq) for seq in range(before + 1, len(run.log) + 1)]
             elif todo:
                 n = todo.pop(0)
@@ -241,19 +242,24 @@ class Player:
 
     def explain(self, requests, answers, events):
         """Some order of the requests must give these answers and these events; the world goes on from there. What was
-        given up may be left out."""
+        given up may be left out. Of a snapshot that was begun meanwhile nobody sees yet where: each world that it may
+        have begun in goes on."""
         got = [answer and bare(answer) for answer in answers]
         shown = [{key: e[key] for key in ("run", "id", "type", "payload", "actor", "frame_id", "caused_by")}
                  for e in events]
-        nearest, most = None, -1
-        for order in orders(answers):
-            world, said, written = self.try_order(requests, answers, order, shown)
+        nearest, most, found = None, -1, {}
+        for before, order in itertools.product([self.world, *self.others], orders(answers)):
+            world, said, written = self.try_order(before, requests, answers, order, shown, self.may_die)
             if text([said, written]) == text([got, shown]):
-                self.world = world
-                return
+                found.setdefault(text(world.begun), world)
+                if not world.begun:
+                    break
             alike = len(list(itertools.takewhile(lambda two: text(two[0]) == text(two[1]), zip(written, shown))))
             if alike > most:
                 nearest, most = (said, written), alike
+        if found:
+            self.world, *self.others = found.values()
+            return
         which = f"{requests}" if len(requests) < 2 else f"no order explains the answers to {requests}"
         same(which, nearest[0], got)
         same(which, nearest[1][most:][:3], shown[most:][:3])
