@@ -281,7 +281,7 @@ ag_print_replay (const struct ag_look *look, struct ag_str answer)
             ag_paint (look, AG_PLAIN), invocations, ag_look_s (invocations), compared,
             ag_look_s (compared));
     if (ag_pick_uint (answer, "skipped"))
-        printf (", %" PRIu64 " crashes and the like left out", ag_pick_uint (answer, "skipped"));
+        printf (", %" PRIu64 " left out, as crashes are", ag_pick_uint (answer, "skipped"));
     fputc ('\n', stdout);
     if (same)
         return;

@@ -36,22 +36,26 @@ struct ag_commands {
     int64_t sweep_ms;       //  and it begins anew then
 };
 
-static const struct {
-    ag_command_fn *handle;
-    bool mutates;
-} table[AG_MSGS] = {
-#define READS(name)   [AG_MSG_##name] = {ag_command_##name, false}
-#define CHANGES(name) [AG_MSG_##name] = {ag_command_##name, true}
-    READS (status),         READS (tree),       CHANGES (create),  CHANGES (goal),
-    CHANGES (tell),         CHANGES (apply),    READS (events),    READS (log),
-    READS (objects),        READS (show),       READS (why),       READS (failures),
-    CHANGES (fork),         READS (wait),       READS (diff),      CHANGES (promote),
-    CHANGES (start),        CHANGES (stop),     CHANGES (restart), READS (output),
-    READS (verify),         READS (down),       READS (approvals), CHANGES (approve),
-    CHANGES (deny),         READS (budget),     CHANGES (import),  CHANGES (import_end),
-    CHANGES (import_drop),  CHANGES (snapshot), CHANGES (archive), READS (kept),
-    CHANGES (discard),      READS (replay),     READS (packs),     CHANGES (pack_load),
-    CHANGES (pack_disable),
+static ag_command_fn *const handlers[AG_MSGS] = {
+#define CLIENT_ROW(name) [AG_MSG_##name] = ag_command_##name,
+#define WORKER_ROW(name)
+#define BROKER_ROW(name)
+#define MSG(name, word, from, doc) from##_ROW (name)
+#define FIELD(...)
+#define END(name)
+#include "schemas/messages.def"
+#undef CLIENT_ROW
+#undef WORKER_ROW
+#undef BROKER_ROW
+};
+
+//  Those that change nothing; of all others the answer is kept.
+static const bool reads[AG_MSGS] = {
+#define READS(name) [AG_MSG_##name] = true
+    READS (status), READS (tree),   READS (events),   READS (log),       READS (objects),
+    READS (show),   READS (why),    READS (failures), READS (wait),      READS (diff),
+    READS (output), READS (verify), READS (down),     READS (approvals), READS (budget),
+    READS (kept),   READS (replay), READS (packs),
 };
 
 struct ag_commands *
@@ -156,12 +160,12 @@ change (struct ag_command *command, struct ag_err *err)
         return ag_fail (err, AG_E_DISK_FULL, "the disk of %s is nearly full: nothing is written",
                         command->house->daemon->home.dir);
     if (!command->msg->id.p)
-        return table[command->msg->type].handle (command, err);
+        return handlers[command->msg->type](command, err);
     hash_of (command->msg, hash);
     int rc = answered_before (command, hash, err);
     if (rc)
         return rc < 0 ? -1 : 0;
-    rc = table[command->msg->type].handle (command, err);
+    rc = handlers[command->msg->type](command, err);
     if (rc || command->parked)
         return rc;
     struct ag_request request = {.time_us = ag_journal_now (journal),
@@ -191,8 +195,8 @@ run (struct ag_command *command)
     struct ag_mark mark = ag_journal_mark (house->journal);
     command->answer = &answer;
     command->parked = false;
-    bool mutates = table[command->msg->type].mutates;
-    int rc = mutates ? change (command, &err) : table[command->msg->type].handle (command, &err);
+    bool mutates = !reads[command->msg->type];
+    int rc = mutates ? change (command, &err) : handlers[command->msg->type](command, &err);
     if (!rc && !command->parked)
         rc = check_fits (command, &err);
     if (rc) {
@@ -236,7 +240,7 @@ park (struct ag_house *house, const struct ag_command *command, struct ag_str by
     ag_buf_add_str (&one->bytes, bytes);
     one->route = command->route;
     one->until_ms = command->until_ms;
-    one->mutates = table[command->msg->type].mutates;
+    one->mutates = !reads[command->msg->type];
     one->next = self->waiting;
     self->waiting = one;
     self->waiting_count++;

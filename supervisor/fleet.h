@@ -106,7 +106,7 @@ bool ag_fleet_is_inside (int32_t pid, int32_t root);
 bool ag_fleet_nursery (void *house);
 int64_t ag_fleet_news_end (void); //  half a second from now
 bool ag_fleet_news (struct ag_house *house, int64_t end_ms);
-//  Starts that are due, back-offs that ran out, idle processes; once a turn and each second.
+//  Starts that are due, back-offs that ran out, idle processes; once a turn, and a turn comes each 200 ms at least.
 void ag_fleet_tick (struct ag_house *house);
 //  Processes that ended, whose end is on disk now: the nursery may forget them.
 void ag_fleet_committed (struct ag_house *house);

@@ -111,12 +111,15 @@ copy_entry (struct copy *copy, int from, int to, const char *name, int depth)
 static int
 copy_dir (struct copy *copy, int from, int to, int depth)
 {
+    if (depth > COPY_DEPTH)
+        return ag_fail (copy->err, AG_E_CONFIG, "deeper than %d folders", COPY_DEPTH);
     int listed = dup (from);
-    DIR *stream = depth > COPY_DEPTH || listed < 0 ? NULL : fdopendir (listed);
+    DIR *stream = listed < 0 ? NULL : fdopendir (listed);
     if (!stream) {
+        ag_fail (copy->err, AG_E_SYSTEM, "list a folder: %s", strerror (errno));
         if (listed >= 0)
             close (listed);
-        return ag_fail (copy->err, AG_E_CONFIG, "deeper than %d folders", COPY_DEPTH);
+        return -1;
     }
     int rc = fchown (to, copy->uid, copy->uid)
                  ? ag_fail (copy->err, AG_E_SYSTEM, "chown: %s", strerror (errno))
