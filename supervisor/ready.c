@@ -77,6 +77,8 @@ ag_ready_check (const struct ag_unit *unit, int64_t in_state_ms)
         free (path);
     } else if (!ag_map_uint (ready, "seconds", &seconds))
         is = in_state_ms >= (int64_t)seconds * 1000;
+    else
+        is = true; //  the configuration is complete: a table that says nothing is there too
     ag_map_uint (ready, "within_ms", &within_ms);
     if (is)
         return 1;

@@ -279,6 +279,11 @@ class Fleet(unittest.TestCase):
                 self.state(house, "server", "ready")
                 house.down()
 
+    def test_a_service_that_says_nothing_of_it_is_ready_at_once(self):
+        house = self.house_of({}, services={"plain": {"command": ["/bin/sleep", "60"]}})
+        self.state(house, "plain", "ready")
+        house.down()
+
     def test_what_is_too_large_to_be_heard_whole_is_heard_without_its_data(self):
         house = self.house_of({
             "source": agent(WORK),
