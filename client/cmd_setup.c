@@ -75,9 +75,9 @@ show_problems (struct ag_client *self, const char *checked, struct ag_str proble
     self->status = ag_code_status (err->code);
 }
 
-//  One pack of an agent: what the fleet would refuse at its start.
+//  One pack of an agent: what the fleet would refuse at its start. Its name is appended to names.
 static int
-check_pack (struct ag_str path, struct ag_str settings, struct ag_err *err)
+check_pack (struct ag_str path, struct ag_str settings, struct ag_buf *names, struct ag_err *err)
 {
     struct ag_buf pack = {0};
     char *dir = ag_str_dup (path);
@@ -87,27 +87,47 @@ check_pack (struct ag_str path, struct ag_str settings, struct ag_err *err)
     struct ag_str given = name && settings.p ? ag_pick (settings, name) : (struct ag_str){0};
     if (given.p)
         rc = ag_pack_check_settings (ag_buf_str (&pack), given, err);
+    if (name)
+        ag_put_lit (names, name);
     free (name);
     ag_buf_fini (&pack);
     return rc;
 }
 
-//  Every pack that the configuration names; each fault a line.
-static int
-check_packs (struct ag_str conf, struct ag_buf *problems, struct ag_err *err)
+static void
+add_fault (struct ag_str agent, const struct ag_err *one, struct ag_buf *problems,
+           struct ag_err *err)
 {
-    struct ag_str name, agent, path;
-    struct ag_items agents = ag_pairs_of (ag_pick (conf, "agent"));
-    while (ag_pairs_next (&agents, &name, &agent)) {
-        struct ag_texts packs = ag_texts_of (agent, "packs");
-        while (ag_texts_next (&packs, &path)) {
-            struct ag_err one;
-            if (check_pack (path, ag_pick (agent, "settings"), &one)) {
-                ag_buf_text (problems, "agent %.*s: %s\n", AG_STR_ARG (name), one.text);
-                ag_fail (err, AG_E_CONFIG, "agent %.*s: %s", AG_STR_ARG (name), one.text);
-            }
+    ag_buf_text (problems, "agent %.*s: %s\n", AG_STR_ARG (agent), one->text);
+    ag_fail (err, AG_E_CONFIG, "agent %.*s: %s", AG_STR_ARG (agent), one->text);
+}
+
+//  Every pack of an agent, and whether its settings are for them; each fault a line.
+static void
+check_agent (struct ag_str name, struct ag_str agent, struct ag_buf *problems, struct ag_err *err)
+{
+    struct ag_str path, settings = ag_pick (agent, "settings");
+    struct ag_texts packs = ag_texts_of (agent, "packs");
+    struct ag_buf names = {0};
+    struct ag_err one;
+    bool all = true;
+    while (ag_texts_next (&packs, &path))
+        if (check_pack (path, settings, &names, &one)) {
+            add_fault (name, &one, problems, err);
+            all = false;
         }
-    }
+    if (all && ag_pack_check_tables (settings, ag_buf_str (&names), &one))
+        add_fault (name, &one, problems, err);
+    ag_buf_fini (&names);
+}
+
+static int
+check_agents (struct ag_str conf, struct ag_buf *problems, struct ag_err *err)
+{
+    struct ag_str name, agent;
+    struct ag_items agents = ag_pairs_of (ag_pick (conf, "agent"));
+    while (ag_pairs_next (&agents, &name, &agent))
+        check_agent (name, agent, problems, err);
     return problems->n ? -1 : 0;
 }
 
@@ -120,7 +140,7 @@ ag_cmd_check (struct ag_client *self, const struct ag_args_check *args, struct a
     struct ag_buf conf = {0}, problems = {0};
     int rc = ag_conf_load (self->place.config, &conf, &problems, err);
     if (!rc)
-        rc = check_packs (ag_buf_str (&conf), &problems, err);
+        rc = check_agents (ag_buf_str (&conf), &problems, err);
     if (!rc)
         show_fine (self, ag_buf_str (&conf));
     else

@@ -140,6 +140,30 @@ check_lists_every_problem_beside_the_error (void **state)
 }
 
 static void
+check_refuses_settings_of_a_pack_that_the_agent_does_not_have (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/agsup-init-XXXXXX";
+    assert_non_null (mkdtemp (dir));
+    char *init = ag_xprintf ("init %s", dir), *check = ag_xprintf ("-c %s/agsup.toml check", dir),
+         *spoil = ag_xprintf ("echo 'settings = { hlelo = { x = 1 } }' >> %s/agsup.toml", dir),
+         *remove = ag_xprintf ("rm -rf %s", dir);
+    struct outcome outcome = run ("/nowhere", init);
+    assert_int_equal (outcome.status, 0);
+    outcome_fini (&outcome);
+    assert_int_equal (system (spoil), 0);
+    outcome = run ("/nowhere", check);
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_CONFIG);
+    outcome_fini (&outcome);
+    assert_int_equal (system (remove), 0);
+    free (init);
+    free (check);
+    free (spoil);
+    free (remove);
+}
+
+static void
 a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
 {
     (void)state;
@@ -212,6 +236,7 @@ main (void)
         cmocka_unit_test (a_fleet_that_does_not_get_up_says_why),
         cmocka_unit_test (init_makes_a_fleet_that_check_finds_valid_and_never_writes_over),
         cmocka_unit_test (check_lists_every_problem_beside_the_error),
+        cmocka_unit_test (check_refuses_settings_of_a_pack_that_the_agent_does_not_have),
         cmocka_unit_test (a_pack_is_made_whole_checked_and_hashed_without_a_fleet),
         cmocka_unit_test (doctor_says_where_control_groups_are_or_why_there_are_none),
     };

@@ -482,3 +482,38 @@ ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *
     }
     return 0;
 }
+
+//  Whether the name is one of the names; else those, for people.
+static bool
+is_one_of (struct ag_str pack, struct ag_str names, struct ag_buf *others)
+{
+    struct ag_cursor in = ag_cursor (names);
+    struct ag_head name;
+    ag_buf_clear (others);
+    while (in.p < in.end && !ag_next (&in, &name)) {
+        if (ag_str_eq (name.s, pack))
+            return true;
+        ag_buf_text (others, "%s%.*s", others->n ? ", " : "", AG_STR_ARG (name.s));
+    }
+    return false;
+}
+
+int
+ag_pack_check_tables (struct ag_str settings, struct ag_str names, struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (settings);
+    struct ag_head map, pack;
+    struct ag_str value;
+    struct ag_buf others = {0};
+    int rc = 0;
+    if (!settings.p || ag_next (&in, &map) || map.kind != AG_MAP)
+        return 0;
+    for (uint32_t i = 0; !rc && i < map.count && !ag_next (&in, &pack) && !ag_take (&in, &value);
+         i++)
+        if (!is_one_of (pack.s, names, &others))
+            rc = ag_fail (err, AG_E_USAGE, "a setting is for pack %.*s, and the packs are: %.*s",
+                          AG_STR_ARG (pack.s),
+                          AG_STR_ARG (others.n ? ag_buf_str (&others) : AG_LIT ("none")));
+    ag_buf_fini (&others);
+    return rc;
+}

@@ -21,6 +21,9 @@ int ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err);
 int ag_pack_check (const char *dir, struct ag_buf *problems, size_t *count, struct ag_err *err);
 //  Whether settings ({KEY: value}) are ones that the pack declares. AG_E_USAGE names the first that is not, and those.
 int ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err);
+//  Whether each table of settings ({PACK: {KEY: value}}) is for one of the packs, whose names are texts one after the
+//  other. AG_E_USAGE names the first that is not, and those.
+int ag_pack_check_tables (struct ag_str settings, struct ag_str names, struct ag_err *err);
 //  The same from the files of a request: [{path, bytes}].
 int ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err);
 #endif

@@ -80,6 +80,25 @@ a_pack_is_its_manifest_its_settings_and_its_files_in_order (void **state)
 }
 
 static void
+settings_are_for_packs_that_there_are (void **state)
+{
+    (void)state;
+    struct ag_err err;
+    struct ag_str given = AG_LIT ("\x81\xa4"
+                                  "dmeo\x80"),
+                  right = AG_LIT ("\x81\xa4"
+                                  "demo\x80");
+    struct ag_str names = AG_LIT ("\xa5"
+                                  "other\xa4"
+                                  "demo");
+    assert_int_equal (ag_pack_check_tables (right, names, &err), 0);
+    assert_int_equal (ag_pack_check_tables (given, names, &err), -1);
+    assert_string_equal (err.text, "a setting is for pack dmeo, and the packs are: other, demo");
+    assert_int_equal (ag_pack_check_tables (right, (struct ag_str){0}, &err), -1);
+    assert_string_equal (err.text, "a setting is for pack demo, and the packs are: none");
+}
+
+static void
 hash_is (const char *wanted)
 {
     struct ag_buf out = {0};
@@ -287,6 +306,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (a_pack_is_its_manifest_its_settings_and_its_files_in_order,
                                          begin, end),
+        cmocka_unit_test (settings_are_for_packs_that_there_are),
         cmocka_unit_test_setup_teardown (the_bundle_hash_is_the_reference_s, begin, end),
         cmocka_unit_test_setup_teardown (hashes_are_those_of_the_golden_vectors, NULL, end),
         cmocka_unit_test_setup_teardown (

@@ -79,10 +79,11 @@ given_for (struct ag_str settings, struct ag_str pack)
     return given;
 }
 
+//  Its packs with their settings; the names of the packs are appended to names.
 static int
-put_script_host (struct ag_str agent, struct ag_buf *out, struct ag_err *err)
+put_script_host (struct ag_str agent, struct ag_buf *names, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_str dir, settings = {0};
+    struct ag_str dir, name = {0}, settings = {0};
     struct ag_texts dirs = ag_texts_of (agent, "packs");
     ag_map_get (agent, "settings", &settings);
     ag_put_map (out, 2);
@@ -98,6 +99,8 @@ put_script_host (struct ag_str agent, struct ag_buf *out, struct ag_err *err)
         rc = ag_pack_read (path, &pack, err);
         if (!rc)
             rc = put_pack (ag_buf_str (&pack), given_for (settings, ag_buf_str (&pack)), out, err);
+        if (!rc && !ag_map_text (ag_buf_str (&pack), "name", &name))
+            ag_put_text (names, name);
         ag_buf_fini (&pack);
         free (path);
     }
@@ -133,7 +136,8 @@ int
 ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent,
                   struct ag_str base, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_buf raw = {0};
+    struct ag_buf raw = {0}, names = {0};
+    struct ag_str settings = {0};
     size_t map = ag_open_map (&raw);
     uint32_t fields = 2, hosts = 0;
     int rc = 0;
@@ -143,7 +147,7 @@ ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent
     ag_put_lit (&raw, "hosts");
     size_t list = ag_open_list (&raw);
     if (has_some (agent, "packs")) {
-        rc = put_script_host (agent, &raw, err);
+        rc = put_script_host (agent, &names, &raw, err);
         hosts++;
     }
     if (!rc && has_some (agent, "command")) {
@@ -152,9 +156,13 @@ ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent
     }
     ag_close (&raw, list, hosts);
     ag_close (&raw, map, fields);
+    ag_map_get (agent, "settings", &settings);
+    if (!rc)
+        rc = ag_pack_check_tables (settings, ag_buf_str (&names), err);
     if (!rc)
         rc = ag_blobs_out (journal, ag_buf_str (&raw), out, err);
     ag_buf_fini (&raw);
+    ag_buf_fini (&names);
     return rc;
 }
 
@@ -276,42 +284,6 @@ read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
     return rc;
 }
 
-//  Whether a table of settings is for a pack that there is; else the names of those, for people.
-static bool
-is_there (const struct change *change, struct ag_str pack, struct ag_buf *others)
-{
-    struct ag_cursor in = ag_cursor (ag_buf_str (&change->names));
-    struct ag_head name;
-    ag_buf_clear (others);
-    while (in.p < in.end && !ag_next (&in, &name)) {
-        if (ag_str_eq (name.s, pack))
-            return true;
-        ag_buf_text (others, "%s%.*s", others->n ? ", " : "", AG_STR_ARG (name.s));
-    }
-    return false;
-}
-
-static int
-check_set (const struct change *change)
-{
-    struct ag_cursor in = ag_cursor (change->set);
-    struct ag_head map, pack;
-    struct ag_str value;
-    struct ag_buf others = {0};
-    int rc = 0;
-    if (!change->set.p || ag_next (&in, &map))
-        return 0;
-    for (uint32_t i = 0; !rc && i < map.count && !ag_next (&in, &pack) && !ag_take (&in, &value);
-         i++)
-        if (!is_there (change, pack.s, &others))
-            rc = ag_fail (change->err, AG_E_USAGE,
-                          "a setting is for pack %.*s, and the packs of the run are: %.*s",
-                          AG_STR_ARG (pack.s),
-                          AG_STR_ARG (others.n ? ag_buf_str (&others) : AG_LIT ("none")));
-    ag_buf_fini (&others);
-    return rc;
-}
-
 int
 ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
                  struct ag_str packs, struct ag_str budget, struct ag_buf *out, struct ag_err *err)
@@ -327,7 +299,7 @@ ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
     if (!rc)
         rc = put_changed (&change, parent, &raw);
     if (!rc)
-        rc = check_set (&change);
+        rc = ag_pack_check_tables (change.set, ag_buf_str (&change.names), err);
     if (!rc && packs.p && !change.taken)
         rc = ag_fail (err, AG_E_USAGE, "the run has a program and no packs to change");
     if (!rc)
