@@ -190,6 +190,18 @@ ask (ag_ask_t *self, struct ag_str frame, struct ag_str id, struct ag_ask_time t
     return fail_silent (self, time.deadline_ms, err);
 }
 
+//  Read as the other side will. What is refused came with the command line and is no fault of a peer.
+static int
+check (struct ag_str frame, struct ag_err *err)
+{
+    struct ag_msg msg;
+    if (!ag_wire_read (AG_PEER_CLIENT, frame, &msg, err))
+        return 0;
+    if (err->code == AG_E_BAD_MESSAGE)
+        err->code = AG_E_USAGE;
+    return -1;
+}
+
 int
 ag_ask (ag_ask_t *self, const struct ag_msg *msg, struct ag_ask_time time, struct ag_buf *answer,
         struct ag_err *err)
@@ -204,11 +216,11 @@ ag_ask (ag_ask_t *self, const struct ag_msg *msg, struct ag_ask_time time, struc
     }
     full.token = ag_str (self->token);
     full.protocol = 1;
-    if (ag_wire_fits (&full, err))
-        return -1;
     struct ag_buf frame = {0};
     ag_wire_write (&full, &frame);
-    int rc = ask (self, ag_buf_str (&frame), full.id, time, answer, err);
+    int rc = check (ag_buf_str (&frame), err);
+    if (!rc)
+        rc = ask (self, ag_buf_str (&frame), full.id, time, answer, err);
     ag_buf_fini (&frame);
     return rc;
 }

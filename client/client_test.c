@@ -42,6 +42,29 @@ a_house_that_says_there_is_more_and_goes_no_further_is_at_fault (void **state)
     }
 }
 
+//  The other side would refuse it as it refuses a peer that is broken; this one knows whose fault it is.
+static void
+what_cannot_be_asked_is_refused_as_a_mistake_of_the_line_before_it_is_sent (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *text;
+    } cases[] = {{"fork a --count 0", "fork.count is 0, not 1 to 256"},
+                 {"fork a --count 1000", "fork.count is 1000, not 1 to 256"},
+                 {"create --label=", "create.label is 0 bytes, not 1 to 64"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake fake = {0};
+        fake_begin (&fake, NULL, 0);
+        struct outcome outcome = run (fake.dir, cases[i].line);
+        assert_int_equal (outcome.status, -1);
+        assert_int_equal (outcome.err.code, AG_E_USAGE);
+        assert_string_equal (outcome.err.text, cases[i].text);
+        assert_int_equal (fake.seen_count, 0);
+        outcome_fini (&outcome);
+        fake_end (&fake);
+    }
+}
+
 static void
 a_wait_asks_again_until_it_is_done (void **state)
 {
@@ -183,6 +206,8 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_house_that_says_there_is_more_and_goes_no_further_is_at_fault),
+        cmocka_unit_test (
+            what_cannot_be_asked_is_refused_as_a_mistake_of_the_line_before_it_is_sent),
         cmocka_unit_test (a_wait_asks_again_until_it_is_done),
         cmocka_unit_test (a_wait_ends_at_its_timeout),
         cmocka_unit_test (a_timeout_is_of_the_command_and_not_of_each_part_of_it),
