@@ -183,6 +183,39 @@ see_walls (struct ag_client *self, char detail[400])
     return true;
 }
 
+//  Units that gave up, of one list of the status.
+static void
+add_failed (struct ag_str status, const char *list, struct ag_buf *text)
+{
+    struct ag_str unit;
+    for (struct ag_items items = ag_items (status, list); ag_items_next (&items, &unit);) {
+        struct ag_str name = ag_pick_text (unit, "name");
+        if (!ag_str_is (ag_pick_text (unit, "state"), "failed"))
+            continue;
+        ag_buf_text (text, "%s%.*s", text->n ? ", " : "failed: ",
+                     AG_STR_ARG (name.n ? name : ag_pick_text (unit, "label")));
+    }
+}
+
+static bool
+see_agents (struct ag_client *self, char detail[400])
+{
+    struct ag_buf answer = {0}, text = {0};
+    struct ag_err err;
+    if (!self->ask || ag_client_ask (self, &(struct ag_msg){.type = AG_MSG_status}, &answer, &err))
+        return say (detail, true, "not known while the fleet is down");
+    add_failed (ag_buf_str (&answer), "agents", &text);
+    add_failed (ag_buf_str (&answer), "forks", &text);
+    bool well = !text.n;
+    if (well)
+        say (detail, true, "none gave up");
+    else
+        say (detail, false, "%.*s", AG_STR_ARG (ag_buf_str (&text)));
+    ag_buf_fini (&answer);
+    ag_buf_fini (&text);
+    return well;
+}
+
 static bool
 see_files (struct ag_client *self, char detail[400])
 {
@@ -252,6 +285,9 @@ static const struct {
      "Free some space: writes stop before the disk is full, and resume by themselves."},
     {"supervisor", see_supervisor, "Start the fleet with `agsup up`; its words are in HOME/log."},
     {"monitor", see_monitor, "It beats each second while the fleet is up."},
+    {"agents", see_agents,
+     "`agsup status` says why, `agsup output NAME` what it printed; `agsup start NAME` tries "
+     "again."},
     {"walls", see_walls, ""},
     {"descriptors", see_files, "Raise the hard limit (`ulimit -Hn`); each worker takes one."},
     {"seccomp", see_seccomp,

@@ -226,6 +226,25 @@ doctor_says_where_control_groups_are_or_why_there_are_none (void **state)
     outcome_fini (&outcome);
 }
 
+static void
+doctor_names_who_gave_up (void **state)
+{
+    (void)state;
+    static const char answer[] =
+        "{'do':'ok','agents':[{'name':'a','state':'ready'},{'name':'b','state':'failed'}],"
+        "'forks':[{'label':'try','state':'failed'}]}";
+    struct fake_row rows[8];
+    for (size_t i = 0; i < 8; i++)
+        rows[i] = (struct fake_row){"status", answer, 0};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 8);
+    struct outcome outcome = run (fake.dir, "doctor");
+    assert_int_equal (outcome.status, 1);
+    assert_contains (outcome.out, "BAD  agents         failed: b, try\n");
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
 int
 main (void)
 {
@@ -238,6 +257,7 @@ main (void)
         cmocka_unit_test (check_lists_every_problem_beside_the_error),
         cmocka_unit_test (check_refuses_settings_of_a_pack_that_the_agent_does_not_have),
         cmocka_unit_test (a_pack_is_made_whole_checked_and_hashed_without_a_fleet),
+        cmocka_unit_test (doctor_names_who_gave_up),
         cmocka_unit_test (doctor_says_where_control_groups_are_or_why_there_are_none),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
