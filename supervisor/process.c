@@ -287,11 +287,27 @@ ag_fleet_committed (struct ag_house *house)
     fleet->ended_count = 0;
 }
 
+//  As the configuration calls it; empty for a script host, whose program is the house's own.
+static struct ag_str
+program_of (const struct ag_unit *unit)
+{
+    struct ag_str hosts, host = ag_buf_str (&unit->spec), word = {0};
+    if (unit->run && (ag_map_get (host, "hosts", &hosts) || ag_list_nth (hosts, unit->host, &host)))
+        return word;
+    struct ag_texts words = ag_texts_of (host, "command");
+    ag_texts_next (&words, &word);
+    return word;
+}
+
 static void
 on_failed (struct ag_house *house, struct ag_unit *unit, const struct ag_nursery_event *event)
 {
-    snprintf (unit->reason, sizeof unit->reason, "cannot be started: %s: %s",
-              ag_step_name (event->step), strerror (event->error));
+    struct ag_str program = program_of (unit);
+    if (event->step != AG_STEP_EXECUTABLE || !program.n)
+        program = ag_str (ag_step_name (event->step));
+    snprintf (unit->reason, sizeof unit->reason, "cannot be started: %.*s: %s",
+              program.n < AG_UNIT_REASON / 2 ? (int)program.n : AG_UNIT_REASON / 2, program.p,
+              strerror (event->error));
     gone (house, unit, event->permanent);
 }
 

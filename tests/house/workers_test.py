@@ -344,6 +344,18 @@ class Fleet(unittest.TestCase):
         self.assertEqual(len(house.log_of("fleet", "agent.gave_up")), 2)
         house.down()
 
+    def test_a_program_that_is_not_there_is_named(self):
+        lost = {"command": ["agsup-not-there", "x"]}
+        house = self.house_of({"lost": lost if os.geteuid() == 0 else {**lost, "isolation": "none"}},
+                              services={"gone": lost})
+        for name in "lost", "gone":
+            row = self.state(house, name, "failed")
+            self.assertIn("cannot be started: agsup-not-there: No such file", row["reason"])
+        doctor = house.cli("doctor", check=False)
+        self.assertEqual(doctor.returncode, 1)
+        self.assertRegex(doctor.stdout, "BAD +agents +failed: ")
+        house.down()
+
     def test_a_program_that_may_end_is_ended_and_can_be_started_again(self):
         once = {"command": ["/bin/sh", "-c", "exit 0"], "restart": {"policy": "transient"}}
         house = self.house_of({}, services={"once": once})
