@@ -55,7 +55,10 @@ allow_reading (int ruleset, const char *directory, struct ag_err *err)
         .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
         .parent_fd = open (directory, O_PATH | O_DIRECTORY | O_CLOEXEC)};
     if (rule.parent_fd < 0)
-        return ag_fail (err, AG_E_CONFIG, "granted directory %s: %s", directory, strerror (errno));
+        return ag_fail (err, AG_E_CONFIG,
+                        "granted directory %s: user id %u, as which this agent runs, cannot reach "
+                        "it: %s",
+                        directory, geteuid(), strerror (errno));
     long rc = syscall (SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     int no = errno;
     close (rule.parent_fd);

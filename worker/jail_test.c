@@ -436,6 +436,29 @@ a_worker_without_files_opens_none (void **state)
     stopped_by (opens_nothing_without_files, EPERM);
 }
 
+static void
+a_directory_that_cannot_be_reached_is_named_with_who_cannot (void **state)
+{
+    (void)state;
+    enum { NAMED, OFF, WRONG };
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct ag_walls walls;
+        struct ag_err err = {0};
+        int rc = ag_jail_files ("/tmp/agsup-not-there", &walls, &err);
+        char start[80];
+        snprintf (start, sizeof start, "granted directory /tmp/agsup-not-there: user id %u, ",
+                  geteuid());
+        bool named = rc && !strncmp (err.text, start, strlen (start));
+        _exit (named ? NAMED : rc ? WRONG : OFF);
+    }
+    assert_true (waitpid (pid, &status, 0) == pid);
+    assert_true (WIFEXITED (status) && WEXITSTATUS (status) != WRONG);
+    if (WEXITSTATUS (status) == OFF)
+        skip(); //  no Landlock here
+}
+
 static int
 make (void **state)
 {
@@ -465,6 +488,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (without_walls_the_attempts_come_through),
+        cmocka_unit_test (a_directory_that_cannot_be_reached_is_named_with_who_cannot),
         cmocka_unit_test (under_the_standard_profile_each_attempt_ends_as_the_table_says),
         cmocka_unit_test (under_the_strict_profile_what_only_an_intruder_does_ends_the_process),
         cmocka_unit_test (a_thread_older_than_the_filter_is_behind_it_too),
