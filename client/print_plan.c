@@ -206,8 +206,11 @@ ag_print_diff (const struct ag_look *look, struct ag_str answer)
     put_text (answer, "b");
     if (ag_pick_bool (answer, "is_identical"))
         fputs (" are identical:", stdout);
-    else
+    else if (ag_items_count (answer, "divergent_objects") +
+             ag_items_count (answer, "divergent_relations"))
         fputs (" differ:", stdout);
+    else
+        fputs (" hold the same objects and relations:", stdout);
     uint64_t shared = ag_pick_uint (answer, "shared_events");
     printf (" %" PRIu64 " event%s shared, %" PRIu64 " only in the first, %" PRIu64
             " only in the second\n",

@@ -322,7 +322,8 @@ a_run_again_says_what_was_put_in_and_what_was_left_out (void **state)
         "'divergent_objects':[],'divergent_relations':[],'is_identical':false}}",
         "auditor again as r7: 3 events put in from outside\n"
         "  left out evt_042 [promote.applied]: it is of another\n"
-        "auditor and r7 differ: 3 events shared, 4 only in the first, 4 only in the second\n");
+        "auditor and r7 hold the same objects and relations: 3 events shared, 4 only in the first, "
+        "4 only in the second\n");
 }
 
 static void
