@@ -231,19 +231,22 @@ put_runs (const struct ag_words *runs, struct ag_buf *out)
         ag_put_lit (out, runs->p[i]);
 }
 
-//  Idle is not the word for a run whose processes were stopped or gave up.
+//  Idle is not the word for a run whose processes were stopped or gave up. Runs are answered in the order in
+//  which they were named.
 static int
-check_idle (struct ag_str answer, struct ag_err *err)
+check_idle (const struct ag_words *names, struct ag_str answer, struct ag_err *err)
 {
     struct ag_str run;
-    for (struct ag_items runs = ag_items (answer, "runs"); ag_items_next (&runs, &run);) {
-        struct ag_str state = ag_pick_text (run, "state"), name = ag_pick_text (run, "run");
+    struct ag_items runs = ag_items (answer, "runs");
+    for (size_t i = 0; i < names->n && ag_items_next (&runs, &run); i++) {
+        struct ag_str state = ag_pick_text (run, "state");
+        const char *name = names->p[i];
         if (ag_str_is (state, "failed") || ag_str_is (state, "stopped"))
             return ag_fail (
                 err, AG_E_FAILED,
-                "%.*s is %.*s: `agsup output %.*s` and `agsup status` say why, `agsup start %.*s` "
+                "%s is %.*s: `agsup output %s` and `agsup status` say why, `agsup start %s` "
                 "goes on",
-                AG_STR_ARG (name), AG_STR_ARG (state), AG_STR_ARG (name), AG_STR_ARG (name));
+                name, AG_STR_ARG (state), name, name);
     }
     return 0;
 }
@@ -324,7 +327,7 @@ ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool ended,
     ag_client_progress (self, NULL);
     ag_buf_fini (&list);
     if (!rc && !ended)
-        rc = check_idle (ag_buf_str (answer), err);
+        rc = check_idle (runs, ag_buf_str (answer), err);
     return rc;
 }
 

@@ -77,6 +77,24 @@ a_wait_asks_again_until_it_is_done (void **state)
 }
 
 static void
+a_run_that_gave_up_is_called_as_it_was_named (void **state)
+{
+    (void)state;
+    static const struct fake_row row = {
+        "wait",
+        "{'do':'ok','runs':[{'run':'r1','state':'idle'},{'run':'r2','state':'failed'}],"
+        "'done':true}",
+        0};
+    struct fake fake = {0};
+    fake_begin (&fake, &row, 1);
+    struct outcome outcome = run (fake.dir, "wait one two");
+    assert_int_equal (outcome.status, -1);
+    assert_contains (outcome.err.text, "two is failed: `agsup output two`");
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
+static void
 a_wait_ends_at_its_timeout (void **state)
 {
     (void)state;
@@ -209,6 +227,7 @@ main (void)
         cmocka_unit_test (
             what_cannot_be_asked_is_refused_as_a_mistake_of_the_line_before_it_is_sent),
         cmocka_unit_test (a_wait_asks_again_until_it_is_done),
+        cmocka_unit_test (a_run_that_gave_up_is_called_as_it_was_named),
         cmocka_unit_test (a_wait_ends_at_its_timeout),
         cmocka_unit_test (a_timeout_is_of_the_command_and_not_of_each_part_of_it),
         cmocka_unit_test (a_goal_can_be_waited_for_and_only_the_goal_bears_the_request_id),
