@@ -99,6 +99,9 @@ nobody_is_there_is_69_and_not_built_is_2 (void **state)
     assert_int_equal (outcome.status, 2);
     assert_contains (outcome.err, "`agsup sweep` is not built yet");
     outcome_fini (&outcome);
+    outcome = agsup ("agsup sweep");
+    assert_contains (outcome.err, "`agsup sweep` is not built yet");
+    outcome_fini (&outcome);
 }
 
 static void

@@ -237,7 +237,8 @@ set_arguments (struct reader *self)
     }
     bool begun =
         arg->name && ag_arg_repeats (arg->kind) && ((struct ag_words *)place (self->call, arg))->n;
-    if (arg->name && arg->needed == AG_ONE && !begun && !self->call->any.help)
+    bool asks = !self->call->any.help && self->call->command->stage != AG_STAGE_LATER;
+    if (arg->name && arg->needed == AG_ONE && !begun && asks)
         return ag_fail (self->err, AG_E_USAGE, "%s needs %s%s: %s", speaker (self->call),
                         arg->kind == AG_ARG_CHOICE ? "one of " : "", arg->metavar, arg->help);
     return 0;
