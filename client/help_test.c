@@ -192,6 +192,7 @@ help_of_apply_holds_every_operation_with_its_fields (void **state)
     }
     assert_true (fields > 10);
     assert_contains (text, "      source               The object it starts at (needed)\n");
+    assert_contains (text, "where \"@NAME\" stands for its id\n");
     ag_buf_fini (&out);
     free (text);
 }
