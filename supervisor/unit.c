@@ -49,6 +49,7 @@ ag_unit_new (struct ag_house *house, const char *name, uint64_t run, uint32_t ho
     snprintf (unit->name, sizeof unit->name, "%s", name);
     unit->run = run;
     unit->host = host;
+    unit->budget = ag_budget_of (AG_LIT ("")); //  no limits, as long as no spec says any
     unit->since_ms = ag_now_ms();
     unit->output = ag_output_new (house->daemon->home.log, name, house->daemon->loop);
     return unit;

@@ -50,6 +50,7 @@ floor_init (struct floor *self, struct core *core, bool inner)
                                   .inner = inner};
     must (core, ag_json_read (ag_str ("{\"hosts\":[{\"kind\":\"script\"}]}"), &self->unit.spec,
                               &core->err));
+    self->unit.budget = ag_budget_of (ag_buf_str (&self->unit.spec));
     ag_note_put (core->journal, self->run, AG_LIT ("spec"), 0, ag_buf_str (&self->unit.spec));
     self->fleet.first = &self->unit;
     HASH_ADD (by_place, self->fleet.by_place, place, sizeof self->unit.place, &self->unit);
