@@ -103,7 +103,7 @@ static void
 drop_invocation (struct ag_house *house, struct ag_unit *unit)
 {
     if (unit->replay) {
-        ag_replay_lost (house, unit);
+        ag_replay_died (house, unit);
         return;
     }
     struct ag_invocation *open = unit->run ? ag_queue_open (house, unit->run) : NULL;
@@ -181,8 +181,7 @@ died (struct ag_house *house, struct ag_unit *unit, bool permanent)
 {
     struct ag_str policy = {0}, restart;
     if (unit->replay) {
-        ag_replay_lost (house, unit);
-        ag_unit_move (house, unit, AG_WHAT_END);
+        ag_unit_move (house, unit, ag_replay_lost (house, unit) ? AG_WHAT_IDLE : AG_WHAT_END);
         return;
     }
     if (!ag_map_get (ag_buf_str (&unit->spec), "restart", &restart))

@@ -20,8 +20,8 @@ struct ag_replay {
     bool is_open; //  an invocation is to be handed out, or is
     struct ag_invocation open;
     struct {
-        struct ag_unit *unit; //  NULL: not made, or gone
-        bool registered;
+        struct ag_unit *unit;    //  NULL: not made, or gone
+        bool registered, worked; //  worked: since its process was lost last
         struct ag_buf behaviors;
     } hosts[AG_HOSTS];
     uint32_t host_count;
@@ -442,6 +442,7 @@ judge_said (struct ag_house *house, struct ag_replay *self, int rc, const struct
     else if (rc > 0)
         finish (house, self);
     else {
+        self->hosts[self->open.host].worked = true;
         self->invocations++;
         self->trace.item.end = 0;
         close_open (house, self);
@@ -503,25 +504,33 @@ last_of (struct ag_str text, size_t most)
 }
 
 void
+ag_replay_died (struct ag_house *house, struct ag_unit *unit)
+{
+    struct ag_replay *self = unit->replay;
+    if (!self->is_open || !unit->session || self->open.session != unit->session)
+        return;
+    self->open.session = NULL;
+    if (self->ticket.over || unit->ending != AG_END_NONE)
+        return;
+    differ_death (self, unit->reason);
+    finish (house, self);
+}
+
+bool
 ag_replay_lost (struct ag_house *house, struct ag_unit *unit)
 {
     struct ag_replay *self = unit->replay;
     struct ag_buf tail = {0};
     struct ag_err err;
-    bool busy = self->is_open && unit->session && self->open.session == unit->session;
-    if (busy)
-        self->open.session = NULL;
-    if (self->ticket.over || unit->ending != AG_END_NONE)
-        return;
-    if (busy) {
-        differ_death (self, unit->reason);
-        finish (house, self);
-    } else {
-        ag_output_tail (unit->output, &tail);
-        struct ag_str last = last_of (ag_buf_str (&tail), LAST_WORDS);
-        ag_fail (&err, AG_E_FAILED, "%s ended with nothing in hand: %s; its last words: %.*s",
-                 unit->name, unit->reason, AG_STR_ARG (last));
-        break_off (house, self, &err);
-    }
+    bool worked = self->hosts[unit->host].worked;
+    self->hosts[unit->host].worked = false;
+    if (self->ticket.over || worked)
+        return worked;
+    ag_output_tail (unit->output, &tail);
+    struct ag_str last = last_of (ag_buf_str (&tail), LAST_WORDS);
+    ag_fail (&err, AG_E_FAILED, "%s ended with nothing in hand: %s; its last words: %.*s",
+             unit->name, unit->reason, AG_STR_ARG (last));
+    break_off (house, self, &err);
     ag_buf_fini (&tail);
+    return false;
 }

@@ -42,6 +42,9 @@ int ag_replay_done (struct ag_house *house, struct ag_invocation *open,
                     const struct ag_msg_done *done, struct ag_buf *answer, struct ag_err *err);
 int ag_replay_fail (struct ag_house *house, struct ag_invocation *open,
                     const struct ag_msg_fail *fail, struct ag_buf *answer, struct ag_err *err);
-//  The process of one of its units is gone, or could not be started.
-void ag_replay_lost (struct ag_house *house, struct ag_unit *unit);
+//  The process of one of its units is gone, whatever it had in hand.
+void ag_replay_died (struct ag_house *house, struct ag_unit *unit);
+//  It ended by itself, or could not be started: whether another one may be. One that ended an invocation may have met
+//  a limit over it, as in the record; one that ended none is why the replay ends.
+bool ag_replay_lost (struct ag_house *house, struct ag_unit *unit);
 #endif

@@ -26,6 +26,13 @@ ag.behavior { name = "count", on = { "object.created" }, pattern = "(t:task {sta
     graph.add_object ("count", { n = #ctx.matches, objects = #ctx.view.objects, events = #ctx.view.events })
 end }
 """
+GREEDY = """
+ag.behavior { name = "greedy", on = { "on.greed" }, function (event, graph)
+    local all = {}
+    while event.payload.more do all[#all + 1] = { #all } end
+    graph.add_object ("enough", {})
+end }
+"""
 MORE = '    graph.add_object ("extra", {})\n'
 
 
@@ -33,7 +40,7 @@ class Replays(unittest.TestCase):
     """Each test has agents of its own in one house."""
 
     def setUp(self):
-        pack = {"packs": ["planner"], "goal": "world"}
+        pack = {"packs": ["planner"], "goal": "world", "nets": {"memory": "64MiB"}}
         if os.geteuid() != 0:
             pack["layers"] = {"uid": "off"}
         self.house = House({"actor": agent(WORK), "planner": pack})
@@ -185,6 +192,19 @@ class Replays(unittest.TestCase):
         until("its registration",
               lambda: self.house.cli("replay", "planner", "--strict", check=False).returncode == 0)
         self.assertEqual(len(self.house.log_of("planner", "pack.loaded")), 2)
+
+    def test_a_script_that_met_its_memory_limit_meets_it_again_and_the_rest_is_compared(self):
+        self.house.down()
+        self.pack(SNAPSHOT + PATTERN + GREEDY)
+        self.house.up()
+        until("its registration", lambda: "greedy" in str(self.house.log_of("planner", "worker.registered")[-1]))
+        for more in (True, False, True):
+            self.house.tell("planner", "on.greed", more=more)
+            self.house.idle("planner")
+        failed = [e["payload"]["exception_type"] for e in self.house.log_of("planner", "behavior.failed")]
+        self.assertEqual(failed, ["net.memory"] * 2)
+        said = self.replay("planner")
+        self.assertEqual((said["invocations"], said["skipped"], said["divergence"]), (6, 0, None))
 
     def test_what_nobody_waits_for_ends_and_a_timeout_holds(self):
         self.house.tell("actor", "on.work", steps=[["sleep", 20, 1]])
