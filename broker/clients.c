@@ -37,8 +37,9 @@ refuse (ag_clients_t *self, const struct ag_request *request, const struct ag_er
 {
     ag_log (AG_DEBUG, "refused a request: pid=%d code=%s %s", (int)request->peer.pid,
             ag_code_name (why->code), why->text);
-    answer_error (self, request, why);
+    //  In this order: the number of its descriptor may be that of its next connection once it has its answer.
     ag_dismiss (self->dismiss, &request->peer);
+    answer_error (self, request, why);
 }
 
 //  The request's id, from whatever was sent: an answer that says why finds its question.

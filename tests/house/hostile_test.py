@@ -114,6 +114,17 @@ class Clients(unittest.TestCase):
             self.house.ask("show", run="pointed@1", entity="evt_002")
         self.assertEqual(refused.exception.code, "not_found")
 
+    def test_who_was_refused_is_heard_over_its_next_connection(self):
+        client = self.house.client
+        for number in range(300):
+            client.open()
+            client.send("diff", a="actor", b=5, id=f"wrong-{number}")
+            self.assertEqual(client.receive(PATIENCE)["code"], "bad_message")
+            client.open()
+            client.send("kept", run="actor", id=f"right-{number}")
+            self.assertIsNotNone(client.receive(PATIENCE), f"after {number} times the answer is lost")
+        client.open()
+
     def test_an_id_that_is_no_text_is_not_sent_back(self):
         client = self.house.client
         client.open()
