@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/differ.h"
+#include "supervisor/fields.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,47 +85,13 @@ differ_below (struct walk *walk, struct ag_str step, struct ag_str a, struct ag_
 }
 
 static bool
-differ_key (struct walk *walk, struct ag_str key, struct ag_str a, struct ag_str b)
+differ_key (void *arg, struct ag_str key, struct ag_str a, struct ag_str b)
 {
     struct ag_buf step = {0};
     ag_buf_text (&step, ".%.*s", AG_STR_ARG (key));
-    bool found = differ_below (walk, ag_buf_str (&step), a, b);
+    bool found = differ_below (arg, ag_buf_str (&step), a, b);
     ag_buf_fini (&step);
     return found;
-}
-
-//  The value of a key, whatever bytes it has; p NULL: the map has no such key.
-static struct ag_str
-value_of (struct ag_str map, struct ag_str key)
-{
-    struct ag_cursor in = ag_cursor (map);
-    struct ag_head head, name;
-    struct ag_str value;
-    if (!ag_next (&in, &head))
-        for (uint32_t i = 0; i < head.count && !ag_next (&in, &name) && !ag_take (&in, &value); i++)
-            if (ag_str_eq (name.s, key))
-                return value;
-    return (struct ag_str){0};
-}
-
-static bool
-differ_maps (struct walk *walk, struct ag_str a, struct ag_str b)
-{
-    struct ag_head head, key;
-    struct ag_str value;
-    struct ag_cursor in = ag_cursor (a);
-    if (ag_next (&in, &head))
-        return false;
-    for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
-        if (differ_key (walk, key.s, value, value_of (b, key.s)))
-            return true;
-    in = ag_cursor (b);
-    if (ag_next (&in, &head))
-        return false;
-    for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
-        if (!value_of (a, key.s).p && differ_key (walk, key.s, (struct ag_str){0}, value))
-            return true;
-    return false;
 }
 
 static bool
@@ -155,7 +122,7 @@ differ (struct walk *walk, struct ag_str a, struct ag_str b)
     enum ag_kind kind = ag_kind_of (a);
     bool same_kind = a.p && b.p && kind == ag_kind_of (b);
     if (same_kind && kind == AG_MAP)
-        return differ_maps (walk, a, b);
+        return ag_fields_each (a, b, differ_key, walk);
     if (same_kind && kind == AG_LIST)
         return differ_lists (walk, a, b);
     if (a.p && b.p && ag_value_equal (a, b))

@@ -186,3 +186,21 @@ ag_fields_diff (struct ag_str old, struct ag_str new, struct ag_buf *out)
     fields_fini (&before);
     fields_fini (&after);
 }
+
+bool
+ag_fields_each (struct ag_str one, struct ag_str other, ag_fields_fn *fn, void *arg)
+{
+    struct fields left = read_fields (one), right = read_fields (other);
+    const struct ag_str none = {0};
+    bool end = false;
+    for (uint32_t i = 0; i < left.count && !end; i++) {
+        const struct field *row = &left.rows[i], *beside = find (&right, row->key);
+        end = fn (arg, row->key, row->value, beside ? beside->value : none);
+    }
+    for (uint32_t i = 0; i < right.count && !end; i++)
+        if (!find (&left, right.rows[i].key))
+            end = fn (arg, right.rows[i].key, none, right.rows[i].value);
+    fields_fini (&left);
+    fields_fini (&right);
+    return end;
+}

@@ -1,6 +1,6 @@
-/*  fields - the top-level fields of an object's data: merged, and compared.
+/*  fields - the top-level fields of a map: of an object's data merged, of any two compared.
  *
- *  Data is a normal map. Work grows with n log n of the fields, whatever an author sends.
+ *  Every map is a normal one. Work grows with n log n of the fields, whatever an author sends.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_FIELDS_H
@@ -18,4 +18,9 @@ void ag_fields_change (struct ag_str data, struct ag_str after, struct ag_str as
 
 //  Append {field: {old, new}} of the fields that differ between two maps; a missing side is null.
 void ag_fields_diff (struct ag_str before, struct ag_str after, struct ag_buf *out);
+
+//  Calls fn with each field of one map or the other, in their order, the first one's before those that only the other
+//  one has, until it returns true: whether it did. A side that lacks the field has p NULL.
+typedef bool ag_fields_fn (void *arg, struct ag_str key, struct ag_str one, struct ag_str other);
+bool ag_fields_each (struct ag_str one, struct ag_str other, ag_fields_fn *fn, void *arg);
 #endif

@@ -51,6 +51,36 @@ a_change_holds_what_was_asked_for_and_what_else_is_not_as_it_was (void **state)
     ag_buf_fini (&asked);
 }
 
+static bool
+write_sides (void *arg, struct ag_str key, struct ag_str one, struct ag_str other)
+{
+    ag_buf_text (arg, "%.*s:%s%s ", AG_STR_ARG (key), one.p ? "<" : "", other.p ? ">" : "");
+    return ag_str_is (key, "end");
+}
+
+static void
+each_field_of_two_maps_comes_once_with_the_sides_that_have_it (void **state)
+{
+    struct core *self = *state;
+    struct ag_buf one = value_of (self, "{'a':1,'b':null,'c':3}"), out = {0};
+    struct ag_buf other = value_of (self, "{'d':4,'c':3,'end':5,'f':6}");
+    assert_true (ag_fields_each (ag_buf_str (&one), ag_buf_str (&other), write_sides, &out));
+    assert_false (ag_fields_each (ag_buf_str (&one), ag_buf_str (&one), write_sides, &out));
+    ag_buf_add (&out, "", 1);
+    assert_string_equal ((char *)out.p, "a:< b:< c:<> d:> end:> a:<> b:<> c:<> ");
+    ag_buf_fini (&one);
+    ag_buf_fini (&other);
+    ag_buf_fini (&out);
+}
+
+static bool
+count_one (void *arg, struct ag_str key, struct ag_str one, struct ag_str other)
+{
+    (void)key, (void)one, (void)other;
+    ++*(size_t *)arg;
+    return false;
+}
+
 //  Every other field of 40,000 is set: quadratic work would not end within the test.
 static void
 many_fields_are_no_burden (void **state)
@@ -76,6 +106,9 @@ many_fields_are_no_burden (void **state)
     assert_int_equal (number, 2);
     assert_int_equal (ag_map_uint (ag_buf_str (&merged), "f39999", &number), 0);
     assert_int_equal (number, 1);
+    size_t count = 0;
+    ag_fields_each (ag_buf_str (&b), ag_buf_str (&merged), count_one, &count);
+    assert_int_equal (count, 60000);
     ag_fields_diff (ag_buf_str (&a), ag_buf_str (&merged), &diff);
     in = ag_cursor (ag_buf_str (&diff));
     assert_int_equal (ag_next (&in, &head), 0);
@@ -93,6 +126,7 @@ main (void)
         core_test (a_merge_sets_top_level_fields_and_leaves_the_others),
         core_test (a_change_holds_what_was_asked_for_and_what_else_is_not_as_it_was),
         core_test (a_diff_names_what_differs_by_value),
+        core_test (each_field_of_two_maps_comes_once_with_the_sides_that_have_it),
         core_test (many_fields_are_no_burden),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
