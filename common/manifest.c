@@ -19,7 +19,7 @@ struct problem {
 
 struct reading {
     ag_toml_t *toml;
-    struct ag_str manifest;
+    struct ag_str manifest, surface; //  surface: p NULL when there is none
     bool complete;
     struct problem problems[AG_MANIFEST_PROBLEMS];
     size_t count; //  also of those that found no room
@@ -322,10 +322,11 @@ check_capabilities (struct reading *self, const struct row *row, const struct gi
 static bool
 is_listed (const struct reading *self, const char *list, struct ag_str name)
 {
-    struct ag_str surface, text;
-    if (ag_map_get (self->manifest, "surface", &surface))
+    struct ag_str text;
+    if (!self->surface.p)
         return !self->complete;
-    for (struct ag_texts texts = ag_texts_of (surface, list); ag_texts_next (&texts, &text);)
+    struct ag_texts texts = ag_texts_of (self->surface, list);
+    for (int i = 0; i < MOST_NAMES && ag_texts_next (&texts, &text); i++)
         if (ag_str_eq (text, name))
             return true;
     return false;
@@ -348,10 +349,15 @@ check_type (struct reading *self, const struct row *row, const struct given *giv
 static void
 check_kind (struct reading *self, const struct row *row, const struct given *given)
 {
-    if (ag_str_is (given->path->key, "object") || ag_str_is (given->path->key, "relation"))
-        for_pairs (self, row, given, check_type);
-    else
+    struct ag_cursor in = ag_cursor (given->value);
+    struct ag_head map = {0};
+    ag_next (&in, &map);
+    if (!ag_str_is (given->path->key, "object") && !ag_str_is (given->path->key, "relation"))
         say (self, given->path, "is neither object nor relation");
+    else if (map.kind == AG_MAP && map.count > MOST_NAMES)
+        sayf (self, given->path, "has more than %d types", MOST_NAMES);
+    else
+        for_pairs (self, row, given, check_type);
 }
 
 static void
@@ -367,12 +373,12 @@ check_types (struct reading *self, const struct row *row, const struct given *gi
 static void
 check_declared (struct reading *self, const char *list, const char *kind)
 {
-    struct ag_str surface = {0}, types, table = {0}, name, type;
-    ag_map_get (self->manifest, "surface", &surface);
+    struct ag_str types, table = {0}, name, type;
     if (!ag_map_get (self->manifest, "types", &types))
         ag_map_get (types, kind, &table);
     struct ag_toml_path above = {NULL, AG_LIT ("surface"), 0}, path = {&above, ag_str (list), 0};
-    for (struct ag_texts texts = ag_texts_of (surface, list); ag_texts_next (&texts, &name);) {
+    for (struct ag_texts texts = ag_texts_of (self->surface, list);
+         ag_texts_next (&texts, &name);) {
         char *text = ag_str_dup (name);
         if (ag_map_get (table, text, &type))
             sayf (self, &path, "names %s, and there is no [types.%s.%s]", text, kind, text);
@@ -462,6 +468,7 @@ ag_manifest_read (struct ag_str text, bool complete, struct ag_buf *out, struct 
         return 1;
     }
     self.manifest = (struct ag_str){(const char *)out->p + before, out->n - before};
+    ag_map_get (self.manifest, "surface", &self.surface);
     check_all (&self);
     put_problems (&self, problems);
     ag_toml_destroy (&self.toml);

@@ -283,6 +283,13 @@ types_are_read_with_their_places_and_agree_with_the_surface (void **state)
     bad ("more", "[types.relation.of]\nsource = ['greeting']", 1,
          "types.relation.of does not stand in surface.relation_types");
     bad ("more", "[types.thing.x]", 1, "types.thing is neither object nor relation");
+    struct ag_buf many = {0};
+    ag_buf_text (&many, "[types.relation]\n");
+    for (int i = 0; i <= 1000; i++)
+        ag_buf_text (&many, "r%d = {}\n", i);
+    ag_buf_add (&many, "", 1);
+    bad ("more", (char *)many.p, 1, "types.relation has more than 1000 types");
+    ag_buf_fini (&many);
     good ("types", "[types.object.greeting]\nrequired = ['to']\n"
                    "properties.to = { type = 'string' }\nproperties.n = { default = 1 }");
 }

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HASH_TEXT = 7 + 2 * AG_HASH + 1 };
+enum { HASH_TEXT = 7 + 2 * AG_HASH + 1, MOST_SETTINGS = 1000 };
 
 struct file {
     char *path;
@@ -189,6 +189,8 @@ static int
 put_settings (const struct bundle *bundle, struct ag_buf *out, struct ag_err *err)
 {
     const struct file *file = find (bundle, "settings.toml");
+    size_t before = out->n;
+    struct ag_head read;
     if (!file) {
         ag_put_map (out, 0);
         return 0;
@@ -199,6 +201,10 @@ put_settings (const struct bundle *bundle, struct ag_buf *out, struct ag_err *er
         return ag_wrap (err, "settings.toml");
     }
     ag_toml_destroy (&toml);
+    struct ag_cursor in =
+        ag_cursor ((struct ag_str){(const char *)out->p + before, out->n - before});
+    if (!ag_next (&in, &read) && read.count > MOST_SETTINGS)
+        return ag_fail (err, AG_E_PACK, "settings.toml: more than %d settings", MOST_SETTINGS);
     return 0;
 }
 

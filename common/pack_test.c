@@ -235,6 +235,14 @@ what_is_no_pack_is_refused_by_name (void **state)
     put ("manifest.toml", "[pack]\nname = \"demo\"\nversion = 1\ndescription = \"x\"\n");
     refused ("manifest.toml:3:1: pack.version is no text");
     put ("manifest.toml", MANIFEST);
+    struct ag_buf many = {0};
+    for (int i = 0; i <= 1000; i++)
+        ag_buf_text (&many, "s%d = 1\n", i);
+    ag_buf_add (&many, "", 1);
+    put ("settings.toml", (char *)many.p);
+    ag_buf_fini (&many);
+    refused ("settings.toml: more than 1000 settings");
+    put ("settings.toml", "s = 1\n");
     char *link = ag_xprintf ("%s/link.lua", dir);
     assert_int_equal (symlink ("/etc/passwd", link), 0);
     refused ("link.lua: a symbolic link");

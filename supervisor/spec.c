@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_PACKS = 64 }; //  of a run; as in a configuration
+
 //  Keys of an agent's configuration that its workers are started by.
 static const char *const kept[] = {"nets",     "layers",  "files", "allow", "env",    "isolation",
                                    "attempts", "restart", "after", "hears", "policy", "budget"};
@@ -213,6 +215,9 @@ put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *ou
         if (put_named (change, pack, out))
             return -1;
     ag_close (out, at, count);
+    if (count > MOST_PACKS)
+        return ag_fail (change->err, AG_E_PACK, "a run has at most %d packs, not %u", MOST_PACKS,
+                        count);
     return 0;
 }
 
@@ -270,9 +275,12 @@ read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
     int rc = 0;
     for (; !rc && !ag_list_nth (packs, count, &sent); count++) {
         ag_buf_clear (&made);
-        rc = ag_map_get (sent, "files", &files)
-                 ? ag_fail (err, AG_E_PACK, "a pack is {name, files}")
-                 : ag_pack_from (files, &made, err);
+        if (count == MOST_PACKS)
+            rc = ag_fail (err, AG_E_PACK, "a request brings at most %d packs", MOST_PACKS);
+        else
+            rc = ag_map_get (sent, "files", &files)
+                     ? ag_fail (err, AG_E_PACK, "a pack is {name, files}")
+                     : ag_pack_from (files, &made, err);
         ag_close (out, at, count);
         if (!rc && !ag_map_text (ag_buf_str (&made), "name", &name) &&
             !ag_list_find (ag_buf_str (out), "name", name, &other))

@@ -3,6 +3,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import json
 import os
+import time
 import unittest
 
 from house import House, Refused, agent, main, until
@@ -154,6 +155,23 @@ class Packs(unittest.TestCase):
                  if e["type"] in ("behavior.completed", "behavior.failed", "behavior.declined")]
         self.assertEqual(ended, [("behavior.declined", "slow")] + 2 * [
             ("behavior.completed", "typed.note"), ("behavior.completed", "plain.note")])
+        house.down()
+
+    def test_a_run_has_64_packs_at_most(self):
+        house = self.house
+
+        def packs(first, count):
+            manifest = [MANIFEST.format(name=f"p{n}", version="1", types="").encode() for n in range(first, first + count)]
+            return [{"name": "p", "files": [{"path": "manifest.toml", "bytes": text},
+                                            {"path": "main.lua", "bytes": b"--\n"}]} for text in manifest]
+        for brought, fits in ((5000, False), (65, False), (63, False), (62, True)):
+            begin = time.monotonic()
+            try:
+                house.ask("fork", point="script", packs=packs(0, brought), no_start=True)
+                self.assertTrue(fits, brought)
+            except Refused as refused:
+                self.assertEqual((fits, refused.code), (False, "pack"))
+            self.assertLess(time.monotonic() - begin, 10)
         house.down()
 
     def test_a_type_is_declared_by_one_pack(self):
