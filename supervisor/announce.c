@@ -139,8 +139,11 @@ by_bytes (const void *a, const void *b)
 static void
 add_behaviors (struct behaviors *self, struct ag_str list, struct ag_str pack)
 {
+    struct ag_cursor in = ag_cursor (list);
+    struct ag_head head = {0};
     struct ag_str behavior, name;
-    for (uint32_t i = 0; !ag_list_nth (list, i, &behavior); i++) {
+    ag_next (&in, &head);
+    for (uint32_t i = 0; i < head.count && !ag_take (&in, &behavior); i++) {
         if (!ag_map_text_is (behavior, "pack", pack) || ag_map_text (behavior, "name", &name))
             continue;
         self->names = ag_xrealloc (self->names, (self->count + 1) * sizeof *self->names);
