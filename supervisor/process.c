@@ -98,6 +98,14 @@ put_number (struct ag_buf *extra, const char *key, int64_t number)
     ag_put_int (extra, number);
 }
 
+//  A script host ends after an invocation that failed by a limit of its own.
+static bool
+met_limit (const struct ag_unit *unit)
+{
+    return unit->inner && unit->session && unit->session->state == AG_SESSION_READY &&
+           unit->exit_code == ag_code_status (AG_E_NET);
+}
+
 //  The open invocation that a unit's process had: given to the next one, or failed.
 static void
 drop_invocation (struct ag_house *house, struct ag_unit *unit)
@@ -106,6 +114,8 @@ drop_invocation (struct ag_house *house, struct ag_unit *unit)
         ag_replay_died (house, unit);
         return;
     }
+    if (met_limit (unit)) //  the queue has moved on, as after the last death below
+        unit->death_count = 0;
     struct ag_invocation *open = unit->run ? ag_queue_open (house, unit->run) : NULL;
     if (!open || !unit->session || open->session != unit->session)
         return;

@@ -248,6 +248,27 @@ class Fleet(unittest.TestCase):
     def state(self, house, name, state):
         return until(f"{name} {state}", lambda: (row := house.unit(name))["state"] == state and row)
 
+    def test_a_script_that_meets_its_limit_of_memory_again_and_again_is_started_again_and_again(self):
+        house = House()
+        self.addCleanup(house.close)
+        folder = os.path.join(house.dir, "greedy")
+        os.mkdir(folder)
+        for name, text in (("manifest.toml", '[pack]\nname = "greedy"\nversion = "1"\ndescription = "x"\n'),
+                           ("main.lua", 'ag.behavior { name = "eat", on = { "on.food" }, function ()\n'
+                                        "    local all = {}\n    while true do all[#all + 1] = { #all } end\nend }\n")):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        layers = {"layers": {"uid": "off"}} if os.geteuid() != 0 else {}
+        house.configure({"script": {"packs": [folder], "nets": {"memory": "64MiB"}, "restart": {"at_most": 2}, **layers}})
+        house.up()
+        for _ in range(5):
+            house.tell("script", "on.food")
+        house.idle("script")
+        failed = [e["payload"]["exception_type"] for e in house.log_of("script", "behavior.failed")]
+        self.assertEqual(failed, ["net.memory"] * 5)
+        self.assertNotEqual(house.unit("script")["state"], "failed")
+        house.down()
+
     def test_a_message_is_heard_once_also_over_the_death_of_the_supervisor(self):
         house = self.house_of({
             "source": agent(WORK),
