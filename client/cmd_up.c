@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -245,14 +247,31 @@ await_free (const struct ag_client *self, const struct ag_home *home, struct ag_
     return (int)pid;
 }
 
+//  Where no supervisor answers, its parent is told: it ends in order at SIGTERM.
+static void
+tell_holder (const struct ag_home *home)
+{
+    struct ag_err none;
+    pid_t pid = ag_home_holder (home, &none);
+    int process = pid > 0 ? pidfd_open (pid, 0) : -1;
+    if (process >= 0 && ag_home_holder (home, &none) == pid)
+        pidfd_send_signal (process, SIGTERM, NULL, 0);
+    if (process >= 0)
+        close (process);
+}
+
 //  An answer that got lost on the way does not matter: the lock tells.
 static int
-ask_down (struct ag_client *self, struct ag_buf *answer, struct ag_err *err)
+ask_down (struct ag_client *self, const struct ag_home *home, struct ag_buf *answer,
+          struct ag_err *err)
 {
     int rc = ag_client_ask (self, &(struct ag_msg){.type = AG_MSG_down}, answer, err);
-    if (!rc || (self->ask && (err->code == AG_E_NO_SUPERVISOR || err->code == AG_E_TIMEOUT)))
+    if (!rc)
         return 0;
-    return -1;
+    if (!self->ask || (err->code != AG_E_NO_SUPERVISOR && err->code != AG_E_TIMEOUT))
+        return -1;
+    tell_holder (home);
+    return 0;
 }
 
 static int
@@ -262,7 +281,7 @@ take_down (struct ag_client *self, const struct ag_home *home, struct ag_err *er
     pid_t pid = ag_home_holder (home, err);
     int rc = pid < 0    ? -1
              : pid == 0 ? ag_fail (err, AG_E_NO_SUPERVISOR, "no supervisor runs in %s", home->dir)
-                        : ask_down (self, &answer, err);
+                        : ask_down (self, home, &answer, err);
     if (!rc)
         rc = await_free (self, home, err);
     ag_client_progress (self, NULL);

@@ -17,9 +17,9 @@ raise_files (size_t *connections, struct ag_err *err)
     if (getrlimit (RLIMIT_NOFILE, &limit))
         return ag_fail (err, AG_E_SYSTEM, "getrlimit: %s", strerror (errno));
     limit.rlim_cur = limit.rlim_max < AG_DAEMON_FILES ? limit.rlim_max : AG_DAEMON_FILES;
-    if (limit.rlim_cur < AG_DAEMON_FILES_LEAST)
+    if (limit.rlim_cur < AG_HOME_FILES)
         return ag_fail (err, AG_E_SYSTEM, "the limit of open files is %lu, %d are needed",
-                        limit.rlim_cur, AG_DAEMON_FILES_LEAST);
+                        limit.rlim_cur, AG_HOME_FILES);
     if (setrlimit (RLIMIT_NOFILE, &limit))
         return ag_fail (err, AG_E_SYSTEM, "setrlimit: %s", strerror (errno));
     *connections = limit.rlim_cur / 8;

@@ -16,7 +16,7 @@
 #include "common/loop.h"
 #include "common/net.h"
 
-enum { AG_DAEMON_FILES = 65536, AG_DAEMON_FILES_LEAST = 4096 };
+enum { AG_DAEMON_FILES = 65536 }; //  at most, AG_HOME_FILES at least
 
 struct ag_daemon {
     struct ag_home home;

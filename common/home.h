@@ -16,7 +16,12 @@
 #include "common/err.h"
 #include <sys/types.h>
 
-enum { AG_HOME_ID = 32, AG_TOKEN = 64, AG_HOME_SOCKET = 90 };
+enum {
+    AG_HOME_ID = 32,
+    AG_TOKEN = 64,
+    AG_HOME_SOCKET = 90,
+    AG_HOME_FILES = 4096 //  that each process of the house may at least have open
+};
 
 struct ag_home {
     char *dir; //  absolute, without symbolic links

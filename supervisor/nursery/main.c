@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "common/home.h"
 #include "common/log.h"
 #include "supervisor/nursery/agsupd.h"
 
@@ -135,6 +136,9 @@ settle (struct ag_agsupd_options *options, struct ag_err *err)
     options->in = fd;
     options->log = free_log();
     getrlimit (RLIMIT_NOFILE, &options->open_files);
+    if (options->open_files.rlim_max < AG_HOME_FILES) //  they would only end, again and again
+        return ag_fail (err, AG_E_SYSTEM, "the limit of open files is %lu, %d are needed",
+                        options->open_files.rlim_max, AG_HOME_FILES);
     struct rlimit raised = {options->open_files.rlim_max, options->open_files.rlim_max};
     setrlimit (RLIMIT_NOFILE, &raised);
     return 0;

@@ -4,11 +4,13 @@ SPDX-License-Identifier: Apache-2.0
 import contextlib
 import os
 import re
+import resource
+import signal
 import subprocess
 import time
 import unittest
 
-from house import HERE, PATIENCE, Client, House, Refused, agent, main, msgpack, until
+from house import BIN, HERE, PATIENCE, Client, House, Refused, agent, kill, main, msgpack, until
 
 WORK = {"name": "work", "on": ["on.work"]}
 
@@ -261,6 +263,36 @@ def told(house):
         return house.tell("actor", "on.work")
     except Refused:
         return None
+
+
+class Ends(unittest.TestCase):
+    """A house that cannot begin, or does not answer."""
+
+    def test_with_too_few_descriptors_it_does_not_begin_and_says_so(self):
+        house = House({"actor": agent(WORK)})
+        self.addCleanup(house.close)
+        begin = time.monotonic()
+        done = subprocess.run([f"{BIN}/agsup", "-c", house.config, "--home", house.home, "up", "--detach"], text=True,
+                              stderr=subprocess.PIPE, timeout=PATIENCE, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024)))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the limit of open files is 1024, 4096 are needed", done.stderr)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(house.cli("status", check=False).returncode, 69)
+        house.up()  # nobody holds the home
+        house.down()
+
+    def test_down_ends_a_house_that_does_not_answer(self):
+        house = House({"actor": agent(WORK)})
+        self.addCleanup(house.close)
+        house.up()
+        house.idle("actor")
+        kill(house.pid("broker"), signal.SIGSTOP)
+        done = house.cli("down", "--timeout", "8", seconds=2 * PATIENCE)
+        self.assertIn("is down", done.stderr)
+        house.process.wait(PATIENCE)
+        house.process = None
+        self.assertEqual(house.left(), [])
 
 
 class Workers(unittest.TestCase):
