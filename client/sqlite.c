@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { VALUE_BYTES = 4 << 20, RUNS = 10000, WAIT_MS = 10000 };
 
@@ -30,6 +31,9 @@ bool
 ag_sqlite_is (const char *path)
 {
     char head[sizeof magic] = "";
+    struct stat st;
+    if (stat (path, &st) || !S_ISREG (st.st_mode)) //  what is read of a pipe is gone
+        return false;
     FILE *file = fopen (path, "re");
     bool is = file && fread (head, 1, sizeof head, file) == sizeof head &&
               !memcmp (head, magic, sizeof magic);

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 import sqlite3
+import threading
 import unittest
 
 from house import House, Refused, main, until
@@ -126,6 +127,14 @@ class Interchange(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(self.runs(), before)
         return done.stderr
+
+    def test_what_comes_through_a_pipe_is_taken_from_its_first_byte(self):
+        os.mkfifo(self.path)
+        writer = threading.Thread(target=self.write, args=(lines(PARENT),))
+        writer.start()
+        run, = self.take()
+        writer.join()
+        self.assertEqual(self.export(run["run_id"]), lines(PARENT))
 
     def test_a_file_is_kept_to_the_byte(self):
         text = lines(PARENT + AFTER)
