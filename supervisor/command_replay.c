@@ -15,7 +15,8 @@ ag_command_replay (struct ag_command *command, struct ag_err *err)
         *err = house->lacking;
         return -1;
     }
-    if (ag_run_find (house->journal, msg->run, &run, err) ||
+    if (ag_command_room (house, err) || //  its processes would not be started
+        ag_run_find (house->journal, msg->run, &run, err) ||
         ag_replay_ask (house, run, msg->ticket, &replay, err))
         return -1;
     if (!ag_replay_is_over (replay) && ag_command_hold (command, msg->wait_ms))

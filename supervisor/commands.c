@@ -151,14 +151,22 @@ answered_before (struct ag_command *command, const uint8_t hash[AG_HASH], struct
     return rc;
 }
 
+int
+ag_command_room (const struct ag_house *house, struct ag_err *err)
+{
+    return house->full
+               ? ag_fail (err, AG_E_DISK_FULL, "the disk of %s is nearly full: nothing is written",
+                          house->daemon->home.dir)
+               : 0;
+}
+
 static int
 change (struct ag_command *command, struct ag_err *err)
 {
     ag_journal_t *journal = command->house->journal;
     uint8_t hash[AG_HASH];
-    if (command->house->full)
-        return ag_fail (err, AG_E_DISK_FULL, "the disk of %s is nearly full: nothing is written",
-                        command->house->daemon->home.dir);
+    if (ag_command_room (command->house, err))
+        return -1;
     if (!command->msg->id.p)
         return handlers[command->msg->type](command, err);
     hash_of (command->msg, hash);

@@ -55,6 +55,8 @@ void ag_commands_sweep (struct ag_house *house);
 
 //  Answers begin with {do: "ok", id?}.
 struct ag_answer ag_command_begin (struct ag_command *command);
+//  AG_E_DISK_FULL while nothing is written and nothing started.
+int ag_command_room (const struct ag_house *house, struct ag_err *err);
 //  The run that a change is meant for. AG_E_NOT_FOUND, AG_E_DISCARDED.
 int ag_command_run (struct ag_command *command, struct ag_str text, struct ag_run **run,
                     struct ag_err *err);
