@@ -131,15 +131,16 @@ fail_ended (int status, const char *path, off_t from, struct ag_err *err)
     return ag_fail (err, kind, "the fleet ended before it was ready: %s (%s)", words, path);
 }
 
-//  One look: whether the house answers; why names a disk that is full, which may take any time.
+//  One look: whether the house of this process answers, and not that of another `up` at the same time; why names a
+//  disk that is full, which may take any time.
 static bool
-is_ready (const char *dir, struct ag_err *why)
+is_ready (const char *dir, pid_t pid, struct ag_err *why)
 {
     struct ag_home home;
     struct ag_err err = {0};
     if (ag_home_open (&home, dir, &err))
         return false;
-    bool listens = ag_ask_listens (home.client);
+    bool listens = ag_home_holder (&home, &err) == pid && ag_ask_listens (home.client);
     ag_home_fini (&home);
     ag_ask_t *ask = listens ? ag_ask_new (dir, &err) : NULL;
     struct ag_buf answer = {0};
@@ -161,7 +162,7 @@ await_ready (const struct ag_client *self, pid_t pid, const char *path, off_t fr
 {
     int status;
     struct ag_err why = {0};
-    while (!is_ready (self->place.home, &why) || why.code) {
+    while (!is_ready (self->place.home, pid, &why) || why.code) {
         if (why.code)
             return ag_fail (err, why.code, "process %d waits for room: %s", pid, why.text);
         if (waitpid (pid, &status, WNOHANG) == pid)

@@ -187,9 +187,11 @@ class Disk(unittest.TestCase):
         with open(os.path.join(disk, "ballast"), "wb") as file:
             file.write(bytes(180 << 20))
         worker = house.unit("actor")["pid"]
-        with self.assertRaises(Refused) as refused:
-            house.ask("fork", point="actor", label="late")
-        self.assertEqual(refused.exception.code, "disk_full")
+        for request in ({"do": "fork", "point": "actor", "label": "late"},
+                        {"do": "replay", "run": "actor", "ticket": "t", "wait_ms": 1000}):
+            with self.assertRaises(Refused) as refused:
+                house.ask(**request)
+            self.assertEqual(refused.exception.code, "disk_full")
         self.assertEqual(house.ask("status")["forks"], [])
         until("no process of it", lambda: house.left() == before)
         os.unlink(os.path.join(disk, "ballast"))
@@ -281,6 +283,15 @@ class Ends(unittest.TestCase):
         self.assertEqual(house.cli("status", check=False).returncode, 69)
         house.up()  # nobody holds the home
         house.down()
+
+    def test_of_five_that_start_it_at_once_one_is_told_that_it_did(self):
+        house = House({"actor": agent(WORK)})
+        self.addCleanup(house.close)
+        words = [f"{BIN}/agsup", "-c", house.config, "--home", house.home, "up", "--detach"]
+        starts = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(5)]
+        said = [one.communicate(timeout=PATIENCE)[1] for one in starts]
+        self.assertEqual(sorted(one.returncode for one in starts), [0, 75, 75, 75, 75], said)
+        self.assertIn("is down", house.cli("down").stderr)
 
     def test_down_ends_a_house_that_does_not_answer(self):
         house = House({"actor": agent(WORK)})
