@@ -15,7 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_ROOM = AG_LABEL_BYTES + 16 };
+enum {
+    LABEL_ROOM = AG_LABEL_BYTES + 16,
+    FORKS_BYTES = 64 << 20
+}; //  of what the forks of a request start with
 
 //  The open invocation's block of ids, which anybody else steps over.
 static struct ag_author
@@ -231,14 +234,15 @@ birth_of (const struct ag_msg_fork *fork, struct ag_birth *birth, struct ag_err 
                     AG_STR_ARG (fork->effects));
 }
 
-//  What the fork starts with: its parent's spec with the changes, or nothing when the parent has none.
+//  What the forks of a request start with, the same for all: their parent's spec with the changes. 1, 0 when the parent
+//  has none, -1.
 static int
-give_spec (struct ag_command *command, const struct ag_run *parent, uint64_t at,
-           struct ag_run *fork, struct ag_err *err)
+make_spec (struct ag_command *command, const struct ag_run *parent, uint64_t at,
+           struct ag_buf *spec, struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     ag_journal_t *journal = command->house->journal;
-    struct ag_buf known = {0}, spec = {0}, given = {0}, budget = {0};
+    struct ag_buf known = {0}, given = {0}, budget = {0};
     uint64_t seq;
     int rc = ag_note_get (journal, parent, AG_LIT ("spec"), at, &known, &seq, err);
     if (rc == 0 && (msg->set.p || msg->packs.p || msg->budget.p))
@@ -254,16 +258,22 @@ give_spec (struct ag_command *command, const struct ag_run *parent, uint64_t at,
                                 &budget, err);
     if (!rc)
         rc = ag_spec_of_fork (journal, ag_buf_str (&known), msg->set, msg->packs,
-                              ag_buf_str (&budget), &spec, err);
-    if (!rc && (msg->set.p || msg->packs.p))
-        rc = ag_spec_announce (journal, fork, ag_buf_str (&spec), msg->set, err);
-    if (!rc)
-        ag_note_put (journal, fork, AG_LIT ("spec"), fork->head.tip, ag_buf_str (&spec));
+                              ag_buf_str (&budget), spec, err);
     ag_buf_fini (&known);
-    ag_buf_fini (&spec);
     ag_buf_fini (&given);
     ag_buf_fini (&budget);
     return rc ? -1 : 1;
+}
+
+static int
+give_spec (struct ag_command *command, struct ag_run *fork, struct ag_str spec, struct ag_err *err)
+{
+    const struct ag_msg_fork *msg = &command->msg->fork;
+    ag_journal_t *journal = command->house->journal;
+    if ((msg->set.p || msg->packs.p) && ag_spec_announce (journal, fork, spec, msg->set, err))
+        return -1;
+    ag_note_put (journal, fork, AG_LIT ("spec"), fork->head.tip, spec);
+    return 0;
 }
 
 //  Units of a fork that has hosts, remembered so that a restart finds them.
@@ -288,9 +298,11 @@ give_units (struct ag_command *command, struct ag_run *fork, struct ag_err *err)
     return 0;
 }
 
+//  spec: p NULL when it has none.
 static int
 fork_one (struct ag_command *command, struct ag_run *parent, uint64_t at,
-          const struct ag_birth *birth, struct ag_run **fork, struct ag_err *err)
+          const struct ag_birth *birth, struct ag_str spec, struct ag_run **fork,
+          struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     struct ag_goal goal = {.text = msg->goal};
@@ -298,18 +310,17 @@ fork_one (struct ag_command *command, struct ag_run *parent, uint64_t at,
     if (check_free (command->house, birth->label, err) ||
         ag_fork (command->house->journal, parent, at, birth, fork, err))
         return -1;
-    int has_hosts = give_spec (command, parent, at, *fork, err);
-    if (has_hosts < 0)
+    if (spec.p && give_spec (command, *fork, spec, err))
         return -1;
     if (msg->goal.p && append_goal (command, *fork, &goal, &seq, err))
         return -1;
-    return has_hosts ? give_units (command, *fork, err) : 0;
+    return spec.p ? give_units (command, *fork, err) : 0;
 }
 
 //  Several forks: label-1, label-2, …
 static int
 fork_several (struct ag_command *command, struct ag_run *parent, uint64_t at,
-              struct ag_birth *birth, struct ag_err *err)
+              struct ag_birth *birth, struct ag_str spec, struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     struct ag_answer answer = ag_command_begin (command);
@@ -320,7 +331,7 @@ fork_several (struct ag_command *command, struct ag_run *parent, uint64_t at,
         struct ag_run *fork;
         snprintf (label, sizeof label, "%.*s-%llu", AG_STR_ARG (msg->label), (unsigned long long)i);
         birth->label = msg->label.p ? ag_str (label) : (struct ag_str){0};
-        if (fork_one (command, parent, at, birth, &fork, err))
+        if (fork_one (command, parent, at, birth, spec, &fork, err))
             return -1;
         struct ag_answer one = {.out = command->answer, .at = ag_open_map (command->answer)};
         put_run (&one, fork, msg->no_start ? "stopped" : "parked");
@@ -330,12 +341,28 @@ fork_several (struct ag_command *command, struct ag_run *parent, uint64_t at,
     return 0;
 }
 
+static int
+fork_single (struct ag_command *command, struct ag_run *parent, uint64_t at, struct ag_birth *birth,
+             struct ag_str spec, struct ag_err *err)
+{
+    const struct ag_msg_fork *msg = &command->msg->fork;
+    struct ag_run *fork;
+    birth->label = msg->label;
+    if (fork_one (command, parent, at, birth, spec, &fork, err))
+        return -1;
+    struct ag_answer answer = ag_command_begin (command);
+    put_run (&answer, fork, msg->no_start ? "stopped" : "parked");
+    ag_answer_end (&answer);
+    return 0;
+}
+
 int
 ag_command_fork (struct ag_command *command, struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     struct ag_birth birth;
-    struct ag_run *parent, *fork;
+    struct ag_buf spec = {0};
+    struct ag_run *parent;
     uint64_t at;
     if (birth_of (msg, &birth, err) ||
         ag_point_find (command->house->journal, msg->point, &parent, &at, err) ||
@@ -343,15 +370,16 @@ ag_command_fork (struct ag_command *command, struct ag_err *err)
         return -1;
     if (parent->number == command->house->fleet_run)
         return ag_fail (err, AG_E_USAGE, "the fleet's own run cannot be forked");
-    if (msg->count > 1)
-        return fork_several (command, parent, at, &birth, err);
-    birth.label = msg->label;
-    if (fork_one (command, parent, at, &birth, &fork, err))
-        return -1;
-    struct ag_answer answer = ag_command_begin (command);
-    put_run (&answer, fork, msg->no_start ? "stopped" : "parked");
-    ag_answer_end (&answer);
-    return 0;
+    int rc = make_spec (command, parent, at, &spec, err);
+    if (rc > 0 && spec.n > FORKS_BYTES / (msg->count ? msg->count : 1)) //  they are one batch
+        rc = ag_fail (err, AG_E_TOO_LARGE, "%llu forks, each with %zu bytes of packs, at once",
+                      (unsigned long long)msg->count, spec.n);
+    struct ag_str given = rc > 0 ? ag_buf_str (&spec) : (struct ag_str){0};
+    if (rc >= 0)
+        rc = msg->count > 1 ? fork_several (command, parent, at, &birth, given, err)
+                            : fork_single (command, parent, at, &birth, given, err);
+    ag_buf_fini (&spec);
+    return rc;
 }
 
 int

@@ -174,6 +174,17 @@ class Packs(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, 10)
         house.down()
 
+    def test_what_many_forks_bring_at_once_is_bounded(self):
+        files = [{"path": "manifest.toml", "bytes": MANIFEST.format(name="wide", version="1", types="").encode()},
+                 {"path": "main.lua", "bytes": b"--\n"}]
+        files += [{"path": f"{n}.txt", "bytes": b"x" * 60000} for n in range(10)]
+        with self.assertRaises(Refused) as refused:
+            self.house.ask("fork", point="script", packs=[{"name": "wide", "files": files}], count=200, no_start=True)
+        self.assertEqual(refused.exception.code, "too_large")
+        made = self.house.ask("fork", point="script", packs=[{"name": "wide", "files": files}], count=20, no_start=True)
+        self.assertEqual(len(made["forks"]), 20)
+        self.house.down()
+
     def test_a_type_is_declared_by_one_pack(self):
         house = self.house
         other = write(os.path.join(house.dir, "other"), "other", types=INSIGHT.format(most=1))
