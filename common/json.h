@@ -19,6 +19,14 @@ int ag_json_read (struct ag_str text, struct ag_buf *out, struct ag_err *err);
 //  The same of a line of a file, by whose number it is refused.
 int ag_json_read_line (struct ag_str text, uint64_t line, struct ag_buf *out, struct ag_err *err);
 
+//  Read a template: JSON in which a text may also stand in single quotes, and `%` where a value or a key may stand.
+//  What stands there is the hole's to append to out, one whole value; it moves *p, which is behind the %, behind what
+//  it understood. Where it fails its text is what the template is refused with.
+typedef int ag_json_hole_fn (void *arg, const char **p, const char *end, struct ag_buf *out,
+                             struct ag_err *err);
+int ag_json_fill (struct ag_str form, ag_json_hole_fn *hole, void *arg, struct ag_buf *out,
+                  struct ag_err *err);
+
 enum ag_json_style { AG_JSON_LINE, AG_JSON_PRETTY };
 
 //  Append value, as ag_take accepts it, as JSON text: key order kept, non-ASCII as UTF-8, control

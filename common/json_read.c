@@ -14,6 +14,10 @@ struct reader {
     struct ag_buf text; //  of one string with escapes
     struct ag_buf keys; //  struct key of the objects that are open
     struct ag_err *err;
+    char quote; //  that the string being read began with
+    //  Of a template; NULL: it is none.
+    ag_json_hole_fn *hole;
+    void *hole_arg;
 };
 
 //  A count of what so many bytes hold fits into 32 bits.
@@ -134,12 +138,21 @@ escape (struct reader *self)
     return 0;
 }
 
-//  Up to a quote, a backslash, a control character or the end.
+//  The first quote of a string.
+static bool
+open_string (struct reader *self)
+{
+    self->quote = self->hole && self->p < self->end && *self->p == '\'' ? '\'' : '"';
+    return accept (self, self->quote);
+}
+
+//  Up to a quote, a backslash, a control character, the % of a template or the end.
 static struct ag_str
 plain (struct reader *self)
 {
     const char *from = self->p;
-    while (self->p < self->end && *self->p != '"' && *self->p != '\\' && (uint8_t)*self->p >= 0x20)
+    while (self->p < self->end && *self->p != self->quote && *self->p != '\\' &&
+           (uint8_t)*self->p >= 0x20 && !(self->hole && *self->p == '%'))
         self->p++;
     return (struct ag_str){from, (size_t)(self->p - from)};
 }
@@ -149,7 +162,7 @@ static int
 string (struct reader *self, struct ag_str *text)
 {
     *text = plain (self);
-    if (accept (self, '"'))
+    if (accept (self, self->quote))
         return 0;
     ag_buf_clear (&self->text);
     ag_buf_add_str (&self->text, *text);
@@ -158,7 +171,9 @@ string (struct reader *self, struct ag_str *text)
             return -1;
         ag_buf_add_str (&self->text, plain (self));
     }
-    if (!accept (self, '"'))
+    if (self->hole && accept (self, '%'))
+        return refuse (self, self->p - 1, "a % within a text: give the whole text as %s");
+    if (!accept (self, self->quote))
         return expected (self, self->p < self->end ? "an escape of it" : "a closing quote");
     *text = ag_buf_str (&self->text);
     return 0;
@@ -302,18 +317,45 @@ unique (struct reader *self, size_t mark)
     return 0;
 }
 
+//  What a template leaves to its arguments, behind its %.
 static int
-member (struct reader *self, int depth)
+hole (struct reader *self)
 {
-    skip_space (self);
-    struct key key = {self->out->n, self->p};
+    const char *at = self->p - 1;
+    struct ag_err why;
+    if (!self->hole (self->hole_arg, &self->p, self->end, self->out, &why))
+        return 0;
+    return refuse (self, at, why.text);
+}
+
+static int
+member_key (struct reader *self)
+{
     struct ag_str text;
-    if (!accept (self, '"'))
+    size_t at = self->out->n;
+    const char *from = self->p;
+    if (self->hole && accept (self, '%')) {
+        if (hole (self))
+            return -1;
+        text = (struct ag_str){(const char *)self->out->p + at, self->out->n - at};
+        return ag_kind_of (text) == AG_TEXT ? 0 : refuse (self, from, "a key that is no text");
+    }
+    if (!open_string (self))
         return expected (self, "a key in quotes");
     if (string (self, &text))
         return -1;
     ag_put_text (self->out, text);
-    ag_buf_add (&self->keys, &key, sizeof key);
+    return 0;
+}
+
+static int
+member (struct reader *self, int depth)
+{
+    skip_space (self);
+    struct key one = {self->out->n, self->p};
+    if (member_key (self))
+        return -1;
+    ag_buf_add (&self->keys, &one, sizeof one);
     skip_space (self);
     if (!accept (self, ':'))
         return expected (self, "':'");
@@ -355,7 +397,9 @@ static int
 scalar (struct reader *self)
 {
     struct ag_str text;
-    if (accept (self, '"')) {
+    if (self->hole && accept (self, '%'))
+        return hole (self);
+    if (open_string (self)) {
         if (string (self, &text))
             return -1;
         ag_put_text (self->out, text);
@@ -399,6 +443,20 @@ whole (struct reader *self)
     return self->p == self->end ? 0 : expected (self, "the end");
 }
 
+static int
+run (struct reader *self, struct ag_str text)
+{
+    size_t before = self->out->n;
+    self->start = self->p = text.p;
+    self->end = text.n ? text.p + text.n : text.p;
+    int rc = whole (self);
+    if (rc)
+        self->out->n = before;
+    ag_buf_fini (&self->text);
+    ag_buf_fini (&self->keys);
+    return rc;
+}
+
 int
 ag_json_read (struct ag_str text, struct ag_buf *out, struct ag_err *err)
 {
@@ -408,19 +466,14 @@ ag_json_read (struct ag_str text, struct ag_buf *out, struct ag_err *err)
 int
 ag_json_read_line (struct ag_str text, uint64_t line, struct ag_buf *out, struct ag_err *err)
 {
-    struct reader self = {
-        .line = line,
-        .start = text.p,
-        .p = text.p,
-        .end = text.n ? text.p + text.n : text.p,
-        .out = out,
-        .err = err,
-    };
-    size_t before = out->n;
-    int rc = whole (&self);
-    if (rc)
-        out->n = before;
-    ag_buf_fini (&self.text);
-    ag_buf_fini (&self.keys);
-    return rc;
+    struct reader self = {.line = line, .out = out, .err = err};
+    return run (&self, text);
+}
+
+int
+ag_json_fill (struct ag_str form, ag_json_hole_fn *fn, void *arg, struct ag_buf *out,
+              struct ag_err *err)
+{
+    struct reader self = {.line = 1, .out = out, .err = err, .hole = fn, .hole_arg = arg};
+    return run (&self, form);
 }

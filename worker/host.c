@@ -14,26 +14,20 @@ enum { MEMORY_BYTES = 256 << 20, WALL_MS = 120000 };
 
 struct host {
     const struct ag_host_place *place;
-    ag_link_t *link;
+    agsup_t *link;
     struct ag_walls walls;
-    struct ag_buf welcome; //  the packs borrow from it
+    struct agsup_value welcome; //  the packs borrow from it
     struct ag_packs packs;
     struct ag_script_limits limits;
     enum ag_profile profile;
     ag_script_t *script;
-    struct ag_buf job, result;
+    struct ag_buf result;
 };
 
 static struct ag_str
-put_walls (const struct ag_walls *walls, struct ag_buf *out)
+bytes_of (struct agsup_value value)
 {
-    ag_buf_clear (out);
-    ag_put_map (out, 2);
-    ag_put_lit (out, "landlock");
-    ag_put_lit (out, walls->landlock);
-    ag_put_lit (out, "seccomp");
-    ag_put_lit (out, walls->seccomp);
-    return ag_buf_str (out);
+    return (struct ag_str){value.bytes, value.size};
 }
 
 //  The nets as the configuration has them: memory and wall_ms (0: none), and the seccomp profile. Three
@@ -43,7 +37,7 @@ read_limits (struct host *self, struct ag_err *err)
 {
     struct ag_str limits = {0}, seccomp = AG_LIT ("standard");
     uint64_t memory = MEMORY_BYTES, wall = WALL_MS;
-    ag_map_get (ag_buf_str (&self->welcome), "limits", &limits);
+    ag_map_get (bytes_of (self->welcome), "limits", &limits);
     ag_map_uint (limits, "memory", &memory);
     ag_map_uint (limits, "wall_ms", &wall);
     ag_map_text (limits, "seccomp", &seccomp);
@@ -59,17 +53,15 @@ read_limits (struct host *self, struct ag_err *err)
     return profile < 0 ? -1 : 0;
 }
 
+#define WALLS "'walls': {'landlock': %s, 'seccomp': %s}"
+
 static int
 greet (struct host *self, struct ag_err *err)
 {
-    struct ag_str welcome;
-    struct ag_msg_hello hello = {.protocol = 1,
-                                 .nonce = ag_str (self->place->nonce ? self->place->nonce : "")};
-    hello.name = AG_LIT ("agsup-worker " AG_RELEASE);
-    hello.walls = put_walls (&self->walls, &self->result);
-    if (ag_link_hello (self->link, &hello, &welcome, err))
-        return -1;
-    ag_buf_add_str (&self->welcome, welcome);
+    if (agsup_connect (self->link, &self->welcome,
+                       "{'name': 'agsup-worker " AG_RELEASE "', " WALLS "}", self->walls.landlock,
+                       self->walls.seccomp))
+        return ag_link_error (self->link, err);
     return read_limits (self, err);
 }
 
@@ -77,17 +69,28 @@ greet (struct host *self, struct ag_err *err)
 static int
 load (struct host *self, struct ag_buf *behaviors, struct ag_buf *tools, struct ag_err *err)
 {
-    struct ag_err unsaid;
-    if (!ag_packs_read (ag_buf_str (&self->welcome), &self->packs, err)) {
+    if (!ag_packs_read (bytes_of (self->welcome), &self->packs, err)) {
         self->script = ag_script_new (self->link, &self->packs, self->place->files, self->limits);
-        ag_link_meanwhile (self->link, ag_script_ahead, self->script);
         if (!ag_script_load (self->script, behaviors, tools, err))
             return 0;
     }
     ag_buf_clear (&self->result);
     ag_clean (ag_str (err->text), sizeof err->text, &self->result);
-    ag_link_log (self->link, AG_ERROR, ag_buf_str (&self->result), &unsaid);
+    agsup_log (self->link, "error", "%.*s", AG_STR_ARG (ag_buf_str (&self->result)));
     return -1;
+}
+
+//  Each element of a list, by one of the library's functions.
+static int
+add_each (agsup_t *link, const struct ag_buf *list, int add (agsup_t *, const char *, ...),
+          struct ag_err *err)
+{
+    struct agsup_walk walk = {.of = {list->p, list->n}};
+    struct agsup_value element;
+    while (agsup_walk (&walk, NULL, &element))
+        if (add (link, "%p", (void *)&element))
+            return ag_link_error (link, err);
+    return 0;
 }
 
 static int
@@ -95,70 +98,60 @@ sign_up (struct host *self, struct ag_err *err)
 {
     struct ag_buf behaviors = {0}, tools = {0};
     int rc = load (self, &behaviors, &tools, err);
-    if (!rc) {
-        struct ag_msg_registration found = {ag_buf_str (&behaviors), ag_buf_str (&tools),
-                                            put_walls (&self->walls, &self->result)};
-        rc = ag_link_register (self->link, &found, err);
-    }
+    rc = rc ? rc : add_each (self->link, &behaviors, agsup_behavior, err);
+    rc = rc ? rc : add_each (self->link, &tools, agsup_tool, err);
+    if (!rc &&
+        agsup_register (self->link, "{" WALLS "}", self->walls.landlock, self->walls.seccomp))
+        rc = ag_link_error (self->link, err);
     ag_buf_fini (&behaviors);
     ag_buf_fini (&tools);
     return rc;
 }
 
-//  A refusal of what an invocation did is its failure: the error goes into the log of the run.
 static int
-refused (struct host *self, const struct ag_err *why, struct ag_str *job, struct ag_err *err)
+give_up (struct host *self, struct ag_err *err)
 {
-    ag_buf_clear (&self->job);
-    ag_clean (ag_str (why->text), sizeof why->text, &self->job);
-    ag_buf_clear (&self->result);
-    ag_put_map (&self->result, 3);
-    ag_put_lit (&self->result, "type");
-    ag_put_lit (&self->result, ag_code_name (why->code));
-    ag_put_lit (&self->result, "message");
-    ag_put_text (&self->result, ag_buf_str (&self->job));
-    ag_put_lit (&self->result, "traceback");
-    ag_put_lit (&self->result, "");
-    return ag_link_fail (self->link, ag_buf_str (&self->result), job, err);
+    struct agsup_value why = {self->result.p, self->result.n};
+    return agsup_fail (self->link, "%p", (void *)&why) ? ag_link_error (self->link, err) : 0;
+}
+
+//  What could not be handed in is the failure of its invocation.
+static int
+hand_in (struct host *self, struct ag_err *err)
+{
+    if (!add_each (self->link, &self->result, agsup_op, err) && !agsup_done (self->link)) {
+        ag_script_ahead (self->script); //  while the supervisor commits
+        return 0;
+    }
+    if (agsup_fail (self->link, "{'type': %s, 'message': %s, 'traceback': ''}",
+                    agsup_code (self->link), agsup_message (self->link)))
+        return ag_link_error (self->link, err);
+    return 0;
 }
 
 static int
-work (struct host *self, struct ag_str *job, struct ag_err *err)
+work (struct host *self, struct agsup_value job, struct ag_err *err)
 {
-    struct ag_err why;
-    ag_buf_clear (&self->job);
-    ag_buf_add_str (&self->job, *job);
     ag_buf_clear (&self->result);
-    enum ag_ran ran = ag_script_run (self->script, ag_buf_str (&self->job), &self->result);
-    struct ag_str result = ag_buf_str (&self->result);
-    if (ran == AG_RAISED)
-        return ag_link_fail (self->link, result, job, err);
-    if (ran == AG_TRIPPED) {
-        if (ag_link_fail (self->link, result, NULL, err))
-            return -1;
+    enum ag_ran ran = ag_script_run (self->script, bytes_of (job), &self->result);
+    if (ran == AG_RAN)
+        return hand_in (self, err);
+    if (give_up (self, err))
+        return -1;
+    if (ran == AG_TRIPPED)
         return ag_fail (err, AG_E_NET, "a script met a limit of its host and cannot go on");
-    }
-    if (!ag_link_done (self->link, result, job, &why))
-        return 0;
-    return refused (self, &why, job, err);
+    return 0;
 }
 
 static int
 serve (struct host *self, struct ag_err *err)
 {
-    struct ag_str job;
-    int rc = ag_link_next (self->link, &job, err);
-    while (!rc) {
-        if (ag_link_is (job, "invoke"))
-            rc = work (self, &job, err);
-        else if (ag_link_is (job, "stop"))
-            return 0;
-        else if (ag_link_is (job, "ok") || ag_link_is (job, "again"))
-            rc = ag_link_next (self->link, &job, err);
-        else
-            rc = ag_fail (err, AG_E_BAD_MESSAGE, "next was answered by no invoke and no stop");
-    }
-    return rc;
+    struct agsup_value job;
+    int more;
+    while ((more = agsup_next (self->link, &job)) == 1)
+        if (work (self, job, err))
+            return -1;
+    return more ? ag_link_error (self->link, err) : 0;
 }
 
 static int
@@ -176,17 +169,14 @@ ag_host_run (const struct ag_host_place *place, struct ag_err *err)
     struct host self = {.place = place, .walls = {"off: not reached", "off: before welcome"}};
     bool files = place->files && *place->files;
     int rc = build_first_wall (place, &self.walls, err);
-    if (!rc)
-        rc = (self.link = ag_link_new (place->endpoint, err)) ? 0 : -1;
+    self.link = agsup_new();
     rc = rc ? rc : greet (&self, err);
     rc = rc ? rc : ag_jail_calls (self.profile, files, &self.walls, err);
     rc = rc ? rc : sign_up (&self, err);
     rc = rc ? rc : serve (&self, err);
     ag_script_destroy (&self.script);
     ag_packs_fini (&self.packs);
-    ag_link_destroy (&self.link);
-    ag_buf_fini (&self.welcome);
-    ag_buf_fini (&self.job);
+    agsup_destroy (&self.link);
     ag_buf_fini (&self.result);
     return rc;
 }

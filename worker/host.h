@@ -10,10 +10,8 @@
 #define AG_HOST_H
 #include "common/err.h"
 
-//  What the environment says; every pointer may be NULL.
+//  What the environment says beside where to connect; every pointer may be NULL.
 struct ag_host_place {
-    const char *endpoint; //  AGSUP_WORKER
-    const char *nonce;    //  AGSUP_NONCE
     const char *files;    //  AGSUP_FILES: granted directories, separated by colons
     const char *landlock; //  AGSUP_LANDLOCK: "off" leaves that wall out; it is up else
 };

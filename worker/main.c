@@ -25,8 +25,7 @@ int
 main (int argc, char **argv)
 {
     struct ag_err err;
-    struct ag_host_place place = {getenv ("AGSUP_WORKER"), getenv ("AGSUP_NONCE"),
-                                  getenv ("AGSUP_FILES"), getenv ("AGSUP_LANDLOCK")};
+    struct ag_host_place place = {getenv ("AGSUP_FILES"), getenv ("AGSUP_LANDLOCK")};
     ag_log_name ("agsup-worker");
     if (argc > 1)
         return strcmp (argv[1], "--version") ? usage() : puts (AG_RELEASE) < 0;

@@ -10,7 +10,7 @@ struct place {
 };
 
 struct ag_script {
-    ag_link_t *link;
+    agsup_t *link;
     const struct ag_packs *packs;
     const char *grants;
     struct ag_script_limits limits;
@@ -35,7 +35,7 @@ act_fini (struct ag_act *act)
 }
 
 ag_script_t *
-ag_script_new (ag_link_t *link, const struct ag_packs *packs, const char *grants,
+ag_script_new (agsup_t *link, const struct ag_packs *packs, const char *grants,
                struct ag_script_limits limits)
 {
     ag_script_t *self = ag_xcalloc (1, sizeof *self);
@@ -345,9 +345,8 @@ load_state (ag_script_t *self, const struct ag_pack *pack)
 }
 
 void
-ag_script_ahead (void *script)
+ag_script_ahead (ag_script_t *self)
 {
-    ag_script_t *self = script;
     load_state (self, self->act.pack);
 }
 

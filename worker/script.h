@@ -9,7 +9,8 @@
  */
 #ifndef AG_SCRIPT_H
 #define AG_SCRIPT_H
-#include "worker/link.h"
+#include "common/value.h"
+#include "worker/libagsup/agsup.h"
 #include "worker/packs.h"
 
 typedef struct ag_script ag_script_t;
@@ -20,7 +21,7 @@ struct ag_script_limits {
 };
 
 //  All are borrowed and outlive the host. grants: as ag_file_read takes them.
-ag_script_t *ag_script_new (ag_link_t *link, const struct ag_packs *packs, const char *grants,
+ag_script_t *ag_script_new (agsup_t *link, const struct ag_packs *packs, const char *grants,
                             struct ag_script_limits limits);
 void ag_script_destroy (ag_script_t **self_p);
 
@@ -37,8 +38,11 @@ enum ag_ran {
 
 //  Get ready for another invocation like the last: its state is made and its pack loaded, which uses no link.
 //  What goes wrong now goes wrong again in ag_script_run.
-void ag_script_ahead (void *script);
+void ag_script_ahead (ag_script_t *self);
 
-//  Run one invocation. invoke is the caller's own copy of the answer: the link is used meanwhile.
+//  Run one invocation. invoke is not looked at any more once this returns.
 enum ag_ran ag_script_run (ag_script_t *self, struct ag_str invoke, struct ag_buf *out);
+
+//  What the link failed with, as an error of ours; -1.
+int ag_link_error (const agsup_t *link, struct ag_err *err);
 #endif

@@ -13,16 +13,15 @@ enum { MOST_LINE = 4096, MOST_NAME = 128, MOST_PATH = 4096, MOST_ARGS_BYTES = 1 
 
 //  One line for the agent's output. Loading again for an invocation says nothing a second time.
 static void
-say (lua_State *L, enum ag_level level, struct ag_str text)
+say (lua_State *L, const char *level, struct ag_str text)
 {
     struct ag_act *act = ag_act (L);
-    struct ag_err err;
     if (act->phase == AG_LOADING)
         return;
     ag_buf_clear (&act->reply);
     ag_clean (text, MOST_LINE, &act->reply);
-    if (ag_link_log (act->link, level, ag_buf_str (&act->reply), &err))
-        ag_raise (L, &err);
+    if (agsup_log (act->link, level, "%.*s", AG_STR_ARG (ag_buf_str (&act->reply))))
+        ag_raise_link (L);
 }
 
 int
@@ -38,7 +37,7 @@ ag_print (lua_State *L)
         luaL_addvalue (&line);
     }
     luaL_pushresult (&line);
-    say (L, AG_INFO, ag_lua_text (L, -1));
+    say (L, "info", ag_lua_text (L, -1));
     return 0;
 }
 
@@ -48,9 +47,9 @@ ctx_log (lua_State *L)
 {
     static const char *const words[] = {"error", "warn", "info", "debug", NULL};
     bool with_level = !lua_isnone (L, 2);
-    int level = with_level ? luaL_checkoption (L, 1, NULL, words) : AG_INFO;
+    const char *level = with_level ? words[luaL_checkoption (L, 1, NULL, words)] : "info";
     ag_push_shown (L, with_level ? 2 : 1);
-    say (L, (enum ag_level)level, ag_lua_text (L, -1));
+    say (L, level, ag_lua_text (L, -1));
     return 0;
 }
 
@@ -59,14 +58,14 @@ typedef int do_fn (lua_State *L, struct ag_buf *output, struct ag_err *err);
 
 //  Push what became of an effect: its output, or nil and why there is none.
 static int
-push_outcome (lua_State *L, struct ag_str output, struct ag_str error)
+push_outcome (lua_State *L, bool failed, struct ag_str output)
 {
     struct ag_str message = AG_LIT ("no reason was recorded");
-    if (!error.p || ag_kind_of (error) == AG_NULL) {
+    if (!failed) {
         ag_lua_push (L, output);
         return 1;
     }
-    ag_map_text (error, "message", &message);
+    ag_map_text (output, "message", &message);
     lua_pushnil (L);
     lua_pushlstring (L, message.p, message.n);
     return 2;
@@ -85,33 +84,40 @@ put_error (struct ag_buf *out, const struct ag_err *err)
     ag_buf_fini (&clean);
 }
 
+//  Tell what came of it: the output in act->reply, or why there is none.
+static int
+tell (struct ag_act *act, bool good, struct agsup_value *output)
+{
+    struct agsup_value value = {act->reply.p, act->reply.n};
+    return good ? agsup_outcome (act->link, output, "{'output': %p}", (void *)&value)
+                : agsup_outcome (act->link, output, "{'error': %p}", (void *)&value);
+}
+
+static void
+keep_error (struct ag_act *act, const struct ag_err *err)
+{
+    ag_buf_clear (&act->reply);
+    put_error (&act->reply, err);
+}
+
 //  Do it here and tell what came of it; a trip on the way is told too, and goes on.
 static int
-do_here (lua_State *L, do_fn *fn)
+do_here (lua_State *L, do_fn *fn, struct agsup_value *output)
 {
     struct ag_act *act = ag_act (L);
     struct ag_err err;
-    struct ag_str none = {0};
     ag_buf_clear (&act->reply);
-    int rc = fn (L, &act->reply, &err);
-    if (rc) {
-        ag_buf_clear (&act->reply);
-        put_error (&act->reply, &err);
+    bool good = !fn (L, &act->reply, &err);
+    if (!good)
+        keep_error (act, &err);
+    int became = tell (act, good, output);
+    if (became < 0 && good && !strcmp (agsup_code (act->link), ag_code_name (AG_E_TOO_LARGE))) {
+        ag_link_error (act->link, &err); //  it was done: that it gave too much is recorded
+        keep_error (act, &err);
+        became = tell (act, false, output);
     }
-    struct ag_str reply = ag_buf_str (&act->reply);
-    int sent = ag_link_outcome (act->link, rc ? none : reply, rc ? reply : none, &err);
-    if (sent && !rc &&
-        err.code == AG_E_TOO_LARGE) { //  it was done: that it gave too much is recorded
-        rc = -1;
-        ag_buf_clear (&act->reply);
-        put_error (&act->reply, &err);
-        reply = ag_buf_str (&act->reply);
-        sent = ag_link_outcome (act->link, none, reply, &err);
-    }
-    if (sent)
-        return ag_raise (L, &err);
     ag_guard_spend (L, AG_GUARD_NOW);
-    return push_outcome (L, rc ? none : reply, rc ? reply : none);
+    return became;
 }
 
 //  Ask for an effect with the arguments in act->value.
@@ -119,25 +125,21 @@ static int
 effect (lua_State *L, const char *tool, bool idempotent, do_fn *fn)
 {
     struct ag_act *act = ag_act (L);
-    struct ag_str answer, output = {0}, error = {0}, why = AG_LIT ("no reason given");
-    struct ag_err err;
+    struct agsup_value args = {act->value.p, act->value.n}, output;
     if (act->phase != AG_RUNNING)
         return luaL_error (L, "a tool has no effects; let the behaviour that calls it have them");
-    if (ag_link_effect (act->link, tool, ag_buf_str (&act->value), idempotent, &answer, &err))
-        return ag_raise (L, &err);
-    if (ag_link_is (answer, "go")) {
-        if (fn)
-            return do_here (L, fn);
+    int became = agsup_effect (act->link, &output, "{'tool': %s, 'args': %p, 'idempotent': %hhd}",
+                               tool, (void *)&args, idempotent);
+    if (became == AGSUP_GO && !fn)
         return luaL_error (L, "%s: nothing here can do it", tool);
-    }
-    if (!ag_link_is (answer, "result")) {
-        ag_map_text (answer, "message", &why);
-        return luaL_error (L, "%s was refused: %s", tool, lua_pushlstring (L, why.p, why.n));
-    }
-    ag_map_get (answer, "error", &error);
-    if (ag_map_get (answer, "output", &output))
-        output = AG_LIT ("\xc0");
-    return push_outcome (L, output, error);
+    if (became == AGSUP_GO)
+        became = do_here (L, fn, &output);
+    if (became < 0)
+        return ag_raise_link (L);
+    if (became == AGSUP_REFUSED)
+        return luaL_error (L, "%s was refused: %s", tool,
+                           agsup_text (act->link, output, "message", "no reason given"));
+    return push_outcome (L, became == AGSUP_FAILED, (struct ag_str){output.bytes, output.size});
 }
 
 static void

@@ -86,17 +86,20 @@ learn_all (lua_State *L, struct ag_str answer, const char *key)
         ;
 }
 
+//  What the supervisor has for {what: of}; a page goes on behind `after`, unless its p is NULL.
 static struct ag_str
-ask (lua_State *L, const struct ag_msg_get *get)
+ask (lua_State *L, const char *what, struct ag_str of, struct ag_str after)
 {
     struct ag_act *act = ag_act (L);
-    struct ag_str answer;
-    struct ag_err err;
+    struct agsup_value answer;
     if (act->phase != AG_RUNNING)
         luaL_error (L, "a tool does not read the graph; give it what it needs as args");
-    if (ag_link_get (act->link, get, &answer, &err))
-        ag_raise (L, &err);
-    return answer;
+    int rc = after.p ? agsup_get (act->link, &answer, "{%s: %.*s, 'after': %.*s}", what,
+                                  AG_STR_ARG (of), AG_STR_ARG (after))
+                     : agsup_get (act->link, &answer, "{%s: %.*s}", what, AG_STR_ARG (of));
+    if (rc)
+        ag_raise_link (L);
+    return (struct ag_str){answer.bytes, answer.size};
 }
 
 //  The thing as it is now, asked for when it is not known: a borrow; p NULL when there is none.
@@ -105,8 +108,7 @@ ag_look_up (lua_State *L, struct ag_str id)
 {
     struct ag_str thing = {0};
     if (ag_known (L, id, &thing) == AG_UNKNOWN) {
-        struct ag_msg_get get = {.id = id};
-        struct ag_str answer = ask (L, &get);
+        struct ag_str answer = ask (L, "id", id, (struct ag_str){0});
         learn_all (L, answer, "objects");
         learn_all (L, answer, "relations");
         if (ag_known (L, id, &thing) == AG_UNKNOWN)
@@ -117,12 +119,13 @@ ag_look_up (lua_State *L, struct ag_str id)
 
 //  Append to the list on top of the stack the ids that the supervisor has for a question, page by page.
 static void
-ask_ids (lua_State *L, struct ag_msg_get get, const char *key)
+ask_ids (lua_State *L, const char *what, struct ag_str of, const char *key)
 {
     struct ag_act *act = ag_act (L);
+    struct ag_str after = {0};
     bool more = true;
     for (int page = 0; more && page < MOST_PAGES; page++) {
-        struct ag_str id = {0}, answer = ask (L, &get);
+        struct ag_str id = {0}, answer = ask (L, what, of, after);
         struct ag_cursor in = open_list (answer, key);
         while (learn_next (L, &in, &id)) {
             lua_pushlstring (L, id.p, id.n);
@@ -133,7 +136,7 @@ ask_ids (lua_State *L, struct ag_msg_get get, const char *key)
         ag_map_text (answer, "next", &id);
         ag_buf_clear (&act->reply);
         ag_buf_add_str (&act->reply, id);
-        get.after = ag_buf_str (&act->reply);
+        after = ag_buf_str (&act->reply);
     }
 }
 
@@ -231,7 +234,7 @@ push_objects (lua_State *L, struct ag_str type)
 {
     struct sieve sieve = {.type = type};
     lua_newtable (L);
-    ask_ids (L, (struct ag_msg_get){.type = type}, "objects");
+    ask_ids (L, "type", type, "objects");
     add_made (L);
     sift (L, &sieve);
 }
@@ -247,7 +250,7 @@ push_relations (lua_State *L, struct ag_str of, struct ag_str type)
     bool made = lua_rawget (L, -2) != LUA_TNIL;
     lua_pop (L, 2);
     if (!made && !was_removed (L, of))
-        ask_ids (L, (struct ag_msg_get){.relations_of = of}, "relations");
+        ask_ids (L, "relations_of", of, "relations");
     add_made (L);
     sift (L, &sieve);
 }

@@ -1,10 +1,13 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "worker/script_state.h"
 
+#include "common/log.h"
 #include "worker/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 //  Instructions between two looks at the clock, and the work in C that counts as much.
 enum { EVERY = 1000, WORK = 1 << 16 };
@@ -148,6 +151,24 @@ int
 ag_raise (lua_State *L, const struct ag_err *err)
 {
     return luaL_error (L, "%s", err->text);
+}
+
+int
+ag_link_error (const agsup_t *link, struct ag_err *err)
+{
+    const char *code = agsup_code (link);
+    return ag_fail (err, ag_code_of (code, strlen (code)), "%s", agsup_message (link));
+}
+
+int
+ag_raise_link (lua_State *L)
+{
+    struct ag_err err;
+    ag_link_error (ag_act (L)->link, &err);
+    if (err.code != AG_E_NO_SUPERVISOR)
+        return ag_raise (L, &err);
+    ag_log_err (AG_ERROR, &err, "worker");
+    _exit (ag_code_status (err.code));
 }
 
 void

@@ -16,7 +16,7 @@ enum ag_phase { AG_REGISTERING, AG_LOADING, AG_RUNNING, AG_IN_TOOL };
 struct ag_act {
     lua_State *L;
     struct ag_pool *pool;
-    ag_link_t *link;
+    agsup_t *link;
     const struct ag_pack *pack;
     const char *grants;
     enum ag_phase phase;
@@ -71,6 +71,8 @@ int ag_guard_pcall (lua_State *L);   //  the script's pcall: catches no trip
 
 //  Raise what a C function failed with, as an error of the script at the place of its call.
 int ag_raise (lua_State *L, const struct ag_err *err);
+//  The same for what the link failed with. When it is lost the process ends: a script must not go on by catching that.
+int ag_raise_link (lua_State *L);
 
 //  script_value.c: values between Lua and msgpack. nil is no value; ag.null is null. An integer above
 //  2^63-1 becomes a float. A table is a list when ag.list made it or when it has the keys 1..n (n > 0),
