@@ -302,12 +302,11 @@ a_replay_says_that_it_is_as_recorded_or_where_it_is_not (void **state)
         ag_print_replay,
         "{'run':'r1','invocations':12,'compared_events':40,'skipped':0,'divergence':null}",
         "r1 as recorded: 12 invocations, 40 events compared\n");
-    assert_prints (
-        ag_print_replay,
-        "{'run':'r1','invocations':3,'compared_events':7,'skipped':2,'divergence':{"
-        "'event_id':'evt_042','path':'payload.object.data.n','recorded':1,'found':'b'}}",
-        "r1 diverges: 3 invocations, 7 events compared, 2 left out, as crashes are\n"
-        "  evt_042 payload.object.data.n: recorded 1, found b\n");
+    assert_prints (ag_print_replay,
+                   "{'run':'r1','invocations':3,'compared_events':7,'skipped':2,'divergence':{"
+                   "'event_id':'evt_042','path':'payload.object.data.n','recorded':1,'found':'b'}}",
+                   "r1 diverges: 3 invocations, 7 events compared, 2 left out, as crashes are\n"
+                   "  evt_042 payload.object.data.n: recorded 1, found b\n");
 }
 
 static void

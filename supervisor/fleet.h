@@ -114,9 +114,6 @@ void ag_fleet_committed (struct ag_house *house);
 void ag_fleet_down (struct ag_house *house);
 bool ag_fleet_is_down (struct ag_house *house);
 
-//  Settings of a unit's run, from its spec: a number of `nets` or `restart` (0: no limit).
-uint64_t ag_unit_net (const struct ag_unit *unit, const char *key);
-uint32_t ag_unit_attempts (const struct ag_unit *unit);
 //  The uids that workers of a house of root may have.
 void ag_fleet_uids (struct ag_house *house, uint64_t *first, uint64_t *last);
 #endif

@@ -3,6 +3,7 @@
 #include "common/filter.h"
 #include "supervisor/private.h"
 #include "supervisor/spec.h"
+#include "supervisor/unit.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "supervisor/blob.h"
 #include "common/pack.h"
 #include "supervisor/record.h"
+#include "supervisor/unit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,6 +8,9 @@
 struct ag_unit *ag_unit_new (struct ag_house *house, const char *name, uint64_t run, uint32_t host);
 void ag_unit_free (struct ag_unit *unit);
 void ag_unit_set_spec (struct ag_unit *unit, struct ag_str spec);
+//  Settings of a unit's run, from its spec: a number of `nets` or `restart` (0: no limit).
+uint64_t ag_unit_net (const struct ag_unit *unit, const char *key);
+uint32_t ag_unit_attempts (const struct ag_unit *unit);
 
 //  Append an event of the house about a unit to the fleet's run: {name, run, host, …}. Extra fields are
 //  pairs of key and value already encoded, extra_count of them. What cannot be appended is logged.

@@ -8,6 +8,7 @@
 #include "supervisor/match.h"
 #include "supervisor/replay.h"
 #include "supervisor/spec.h"
+#include "supervisor/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
