@@ -1,9 +1,9 @@
 //  Forks: fork, diff, promote.
 //  SPDX-License-Identifier: Apache-2.0
-#include "client/bundle.h"
 #include "client/client.h"
 #include "client/print.h"
 #include "common/json.h"
+#include "common/pack.h"
 
 #include <string.h>
 
@@ -95,7 +95,7 @@ put_packs (const struct ag_words *words, struct ag_buf *out, struct ag_err *err)
 {
     ag_put_list (out, (uint32_t)words->n);
     for (size_t i = 0; i < words->n; i++)
-        if (ag_bundle_read (words->p[i], out, err))
+        if (ag_pack_bundle (words->p[i], (struct ag_str){0}, out, err))
             return -1;
     return 0;
 }

@@ -45,7 +45,7 @@ static const char manifest[] =
     "[pack.provenance]\n"
     "authored_by = \"human\"\n"
     "\n"
-    "[pack.integrity]                    # `agsup pack hash` says it anew\n"
+    "[pack.integrity]                    # `agsup pack hash --write` says it anew after a change\n"
     "content_hash = \"%.*s\"\n"
     "\n"
     "[dependencies]\n"

@@ -1,9 +1,9 @@
 //  Packs of runs: list, load, disable.
 //  SPDX-License-Identifier: Apache-2.0
-#include "client/bundle.h"
 #include "client/client.h"
 #include "client/pick.h"
 #include "client/print.h"
+#include "common/pack.h"
 
 int
 ag_cmd_pack_list (struct ag_client *self, const struct ag_args_pack_list *args, struct ag_err *err)
@@ -17,7 +17,7 @@ ag_cmd_pack_load (struct ag_client *self, const struct ag_args_pack_load *args, 
 {
     struct ag_buf packs = {0}, answer = {0};
     ag_put_list (&packs, 1);
-    int rc = ag_bundle_read (args->dir, &packs, err);
+    int rc = ag_pack_bundle (args->dir, ag_str (args->pin), &packs, err);
     struct ag_msg msg = {.type = AG_MSG_pack_load,
                          .pack_load = {ag_str (args->run), ag_buf_str (&packs)}};
     if (!rc)

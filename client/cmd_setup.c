@@ -1,9 +1,10 @@
-//  Before there is a fleet: check, pack check, pack hash.
+//  Before there is a fleet: check, pack check.
 //  SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 #include "common/answer.h"
 #include "common/conf.h"
 #include "common/pack.h"
+#include "common/together.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -75,60 +76,86 @@ show_problems (struct ag_client *self, const char *checked, struct ag_str proble
     self->status = ag_code_status (err->code);
 }
 
-//  One pack of an agent: what the fleet would refuse at its start. Its name is appended to names.
-static int
-check_pack (struct ag_str path, struct ag_str settings, struct ag_buf *names, struct ag_err *err)
+//  Lines, each with who it is about before it.
+static void
+add_lines (struct ag_buf *problems, const char *about, struct ag_str lines)
 {
-    struct ag_buf pack = {0};
-    char *dir = ag_str_dup (path);
-    int rc = ag_pack_read (dir, &pack, err);
-    free (dir);
-    char *name = rc ? NULL : ag_str_dup (ag_pick_text (ag_buf_str (&pack), "name"));
+    while (lines.n) {
+        const char *end = memchr (lines.p, '\n', lines.n);
+        size_t n = end ? (size_t)(end - lines.p) : lines.n, taken = end ? n + 1 : n;
+        ag_buf_line (problems, "%s: %.*s", about, (int)n, lines.p);
+        lines.p += taken;
+        lines.n -= taken;
+    }
+}
+
+//  One pack of an agent, appended to the others, and its name to names: what the fleet would refuse at its start.
+static bool
+check_pack (const char *dir, struct ag_str settings, struct ag_buf *packs, struct ag_buf *names,
+            struct ag_buf *problems)
+{
+    struct ag_buf lines = {0};
+    struct ag_err err;
+    size_t before = packs->n;
+    bool read = !ag_pack_look (dir, packs, &lines, &err);
+    struct ag_str pack = {(const char *)packs->p + before, packs->n - before};
+    char *about = ag_xprintf ("pack %s", dir);
+    char *name = read ? ag_str_dup (ag_pick_text (pack, "name")) : NULL;
     struct ag_str given = name && settings.p ? ag_pick (settings, name) : (struct ag_str){0};
-    if (given.p)
-        rc = ag_pack_check_settings (ag_buf_str (&pack), given, err);
+    if (given.p && ag_pack_check_settings (pack, given, &err))
+        ag_buf_line (&lines, "%s", err.text);
+    add_lines (problems, about, ag_buf_str (&lines));
+    ag_buf_fini (&lines);
     if (name)
         ag_put_lit (names, name);
+    free (about);
     free (name);
-    ag_buf_fini (&pack);
-    return rc;
+    return read;
 }
 
+//  The packs of an agent, each by itself and all together.
 static void
-add_fault (struct ag_str agent, const struct ag_err *one, struct ag_buf *problems,
-           struct ag_err *err)
+check_agent (struct ag_str name, struct ag_str agent, struct ag_buf *problems)
 {
-    ag_buf_text (problems, "agent %.*s: %s\n", AG_STR_ARG (agent), one->text);
-    ag_fail (err, AG_E_CONFIG, "agent %.*s: %s", AG_STR_ARG (agent), one->text);
-}
-
-//  Every pack of an agent, and whether its settings are for them; each fault a line.
-static void
-check_agent (struct ag_str name, struct ag_str agent, struct ag_buf *problems, struct ag_err *err)
-{
+    struct ag_buf packs = {0}, names = {0}, lines = {0};
     struct ag_str path, settings = ag_pick (agent, "settings");
-    struct ag_texts packs = ag_texts_of (agent, "packs");
-    struct ag_buf names = {0};
-    struct ag_err one;
+    struct ag_err err;
+    size_t at = ag_open_list (&packs);
+    uint32_t count = 0;
     bool all = true;
-    while (ag_texts_next (&packs, &path))
-        if (check_pack (path, settings, &names, &one)) {
-            add_fault (name, &one, problems, err);
-            all = false;
-        }
-    if (all && ag_pack_check_tables (settings, ag_buf_str (&names), &one))
-        add_fault (name, &one, problems, err);
+    for (struct ag_texts dirs = ag_texts_of (agent, "packs"); ag_texts_next (&dirs, &path);) {
+        char *dir = ag_str_dup (path);
+        bool read = check_pack (dir, settings, &packs, &names, &lines);
+        count += read;
+        all = all && read;
+        free (dir);
+    }
+    ag_close (&packs, at, count);
+    if (all && ag_pack_check_tables (settings, ag_buf_str (&names), &err))
+        ag_buf_line (&lines, "%s", err.text);
+    if (all) //  what cannot be read may be what another one needs
+        ag_packs_problems (ag_buf_str (&packs), ag_pick (agent, "pins"), &lines);
+    char *about = ag_xprintf ("agent %.*s", AG_STR_ARG (name));
+    add_lines (problems, about, ag_buf_str (&lines));
+    free (about);
+    ag_buf_fini (&packs);
     ag_buf_fini (&names);
+    ag_buf_fini (&lines);
 }
 
+//  Every pack that the configuration names; each fault a line.
 static int
 check_agents (struct ag_str conf, struct ag_buf *problems, struct ag_err *err)
 {
     struct ag_str name, agent;
     struct ag_items agents = ag_pairs_of (ag_pick (conf, "agent"));
     while (ag_pairs_next (&agents, &name, &agent))
-        check_agent (name, agent, problems, err);
-    return problems->n ? -1 : 0;
+        check_agent (name, agent, problems);
+    const char *line = (const char *)problems->p;
+    if (!problems->n)
+        return 0;
+    return ag_fail (err, AG_E_CONFIG, "%.*s",
+                    (int)((const char *)memchr (line, '\n', problems->n) - line), line);
 }
 
 int
@@ -171,20 +198,4 @@ ag_cmd_pack_check (struct ag_client *self, const struct ag_args_pack_check *args
     ag_buf_fini (&problems);
     ag_buf_fini (&out);
     return self->status ? 0 : rc;
-}
-
-int
-ag_cmd_pack_hash (struct ag_client *self, const struct ag_args_pack_hash *args, struct ag_err *err)
-{
-    struct ag_buf out = {0};
-    if (ag_pack_hash (args->dir, &out, err))
-        return -1;
-    if (self->look.json)
-        ag_look_json (&self->look, ag_buf_str (&out));
-    else
-        printf ("content %.*s\nbundle  %.*s\n",
-                AG_STR_ARG (ag_pick_text (ag_buf_str (&out), "content_hash")),
-                AG_STR_ARG (ag_pick_text (ag_buf_str (&out), "bundle_hash")));
-    ag_buf_fini (&out);
-    return 0;
 }

@@ -357,7 +357,6 @@ a_fork_gathers_settings_by_pack_and_carries_packs_whole (void **state)
     struct ag_items packs = ag_items (request, "packs"), files;
     struct ag_str pack, file;
     assert_true (ag_items_next (&packs, &pack));
-    assert_true (ag_str_is (ag_pick_text (pack, "name"), strrchr (dir, '/') + 1));
     files = ag_items (pack, "files");
     assert_int_equal (files.left, 2);
     assert_true (ag_items_next (&files, &file) &&
@@ -372,6 +371,40 @@ a_fork_gathers_settings_by_pack_and_carries_packs_whole (void **state)
     free (remove);
     free (line);
     free (make);
+}
+
+#define PIN "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void
+a_pin_goes_with_the_files_and_what_is_none_goes_nowhere (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {{"pack_load", "{'do':'ok','event_id':'evt_007'}", 0}};
+    char dir[] = "/tmp/agsup-pack-XXXXXX";
+    struct fake fake = {0};
+    struct ag_str pack;
+    assert_non_null (mkdtemp (dir));
+    char *make = ag_xprintf ("echo -n b > %s/main.lua", dir),
+         *remove = ag_xprintf ("rm -r %s", dir);
+    char *good = ag_xprintf ("pack load a %s --pin " PIN, dir),
+         *bad = ag_xprintf ("pack load a %s --pin sha256:12", dir);
+    assert_int_equal (system (make), 0);
+    fake_begin (&fake, rows, 1);
+    struct outcome outcome = run (fake.dir, bad);
+    assert_int_equal (outcome.err.code, AG_E_USAGE);
+    assert_int_equal (fake.seen_count, 0);
+    outcome_fini (&outcome);
+    outcome = run (fake.dir, good);
+    assert_string_equal (outcome.out, "evt_007\n");
+    struct ag_items packs = ag_items (ag_buf_str (&fake.seen[0]), "packs");
+    assert_true (ag_items_next (&packs, &pack) && ag_str_is (ag_pick_text (pack, "pin"), PIN));
+    outcome_fini (&outcome);
+    fake_end (&fake);
+    assert_int_equal (system (remove), 0);
+    free (make);
+    free (remove);
+    free (good);
+    free (bad);
 }
 
 static void
@@ -510,6 +543,7 @@ main (void)
         cmocka_unit_test (a_line_that_is_no_json_is_named_and_nothing_is_sent),
         cmocka_unit_test (tell_takes_an_object_only),
         cmocka_unit_test (a_fork_gathers_settings_by_pack_and_carries_packs_whole),
+        cmocka_unit_test (a_pin_goes_with_the_files_and_what_is_none_goes_nowhere),
         cmocka_unit_test (packs_are_listed_loaded_and_disabled),
         cmocka_unit_test (several_forks_are_a_list),
         cmocka_unit_test (output_is_read_to_its_end_and_printed_as_it_is),

@@ -172,6 +172,8 @@ a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
     char *make = ag_xprintf ("pack new %s/hello", dir),
          *check = ag_xprintf ("pack check %s/hello --json", dir),
          *hash = ag_xprintf ("pack hash %s/hello --json", dir),
+         *edit = ag_xprintf ("echo '-- more' >> %s/hello/main.lua", dir),
+         *anew = ag_xprintf ("pack hash %s/hello --write", dir),
          *spoil = ag_xprintf ("printf '[pack]\\nname=\"x1\"\\nversion=\"1\"\\ndescription=\"x\"' > "
                               "%s/hello/manifest.toml",
                               dir);
@@ -184,7 +186,22 @@ a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
     outcome = run ("/nowhere", check);
     assert_string_equal (outcome.out, "{\"ok\":true}\n");
     outcome_fini (&outcome);
+    assert_int_equal (system (edit), 0);
+    outcome = run ("/nowhere", check);
+    assert_int_equal (outcome.status, 2);
+    assert_contains (outcome.out, "content_hash is not that of the files, sha256:");
+    outcome_fini (&outcome);
+    outcome = run ("/nowhere", anew);
+    assert_int_equal (outcome.status, 0);
+    outcome_fini (&outcome);
+    outcome = run ("/nowhere", check);
+    assert_string_equal (outcome.out, "{\"ok\":true}\n");
+    outcome_fini (&outcome);
     assert_int_equal (system (spoil), 0);
+    outcome = run ("/nowhere", anew);
+    assert_int_equal (outcome.status, -1);
+    assert_contains (outcome.err.text, "manifest.toml has no pack.integrity.content_hash");
+    outcome_fini (&outcome);
     outcome = run ("/nowhere", check);
     assert_int_equal (outcome.status, 2);
     assert_contains (outcome.out, "\"code\":\"pack\"");
@@ -207,6 +224,8 @@ a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
     free (make);
     free (check);
     free (hash);
+    free (edit);
+    free (anew);
     free (spoil);
 }
 

@@ -81,23 +81,44 @@ ag_buf_add_str (struct ag_buf *buf, struct ag_str s)
     ag_buf_add (buf, s.p, s.n);
 }
 
-void
-ag_buf_text (struct ag_buf *buf, const char *format, ...)
+static void
+put_text (struct ag_buf *buf, const char *format, va_list list)
 {
-    va_list list, again;
-    va_start (list, format);
+    va_list again;
     va_copy (again, list);
     ag_buf_grow (buf, SHORT_TEXT); //  which most fit
     buf->n -= SHORT_TEXT;
     size_t room = buf->room - buf->n;
     int n = vsnprintf ((char *)buf->p + buf->n, room, format, list);
-    va_end (list);
     assert (n >= 0);
     char *start = (char *)ag_buf_grow (buf, (size_t)n + 1);
     if ((size_t)n >= room)
         vsnprintf (start, (size_t)n + 1, format, again);
     va_end (again);
     buf->n--; //  the NUL is not content
+}
+
+void
+ag_buf_text (struct ag_buf *buf, const char *format, ...)
+{
+    va_list list;
+    va_start (list, format);
+    put_text (buf, format, list);
+    va_end (list);
+}
+
+void
+ag_buf_line (struct ag_buf *buf, const char *format, ...)
+{
+    va_list list;
+    size_t from = buf->n;
+    va_start (list, format);
+    put_text (buf, format, list);
+    va_end (list);
+    for (uint8_t *p = buf->p + from; p < buf->p + buf->n; p++)
+        if (*p < ' ' || *p == 127)
+            *p = '?';
+    ag_buf_add (buf, "\n", 1);
 }
 
 void

@@ -37,6 +37,9 @@ void ag_buf_add (struct ag_buf *buf, const void *bytes, size_t n);
 void ag_buf_add_str (struct ag_buf *buf, struct ag_str s);
 void ag_buf_text (struct ag_buf *buf, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
+//  The same as one line: a control character in it becomes a question mark, and a newline follows.
+void ag_buf_line (struct ag_buf *buf, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
 //  Room for n more bytes, which the caller fills; returns where they start.
 uint8_t *ag_buf_grow (struct ag_buf *buf, size_t n);
 void ag_buf_be64 (struct ag_buf *buf, uint64_t value);

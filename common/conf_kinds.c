@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/conf_inside.h"
+#include "common/forms.h"
 #include "common/units.h"
 
 #include <arpa/inet.h>
@@ -161,6 +162,17 @@ read_path (const struct ag_conf_item *item, struct ag_buf *out)
     free (path);
 }
 
+//  The last part of a path, whatever slashes stand behind it.
+static bool
+is_link (char *path)
+{
+    struct stat st;
+    for (size_t n = strlen (path); n > 1 && path[n - 1] == '/'; n--)
+        path[n - 1] = 0;
+    return !lstat (path, &st) && S_ISLNK (st.st_mode);
+}
+
+//  Where the detail is "itself", not through a link.
 static void
 read_dir (const struct ag_conf_item *item, struct ag_buf *out)
 {
@@ -170,6 +182,8 @@ read_dir (const struct ag_conf_item *item, struct ag_buf *out)
         ag_conf_not (item, "a directory");
     else if (!real || stat (real, &st) || !S_ISDIR (st.st_mode))
         ag_conf_problem (item, "is %s, which is not a directory", path);
+    else if (!strcmp (item->row->detail, "itself") && is_link (path))
+        ag_conf_problem (item, "is %s, a symbolic link; name the folder itself", path);
     ag_put_lit (out, real ? real : "");
     free (path);
     free (real);
@@ -430,6 +444,23 @@ read_settings (const struct ag_conf_item *item, struct ag_buf *out)
 }
 
 static void
+read_pin (const struct ag_conf_item *item, struct ag_buf *out)
+{
+    struct ag_str text = {0};
+    if (!ag_is_name (item->path->key))
+        ag_conf_problem (item, "is no name of a pack");
+    if (text_of (item->raw, &text) || !ag_is_hash (text))
+        ag_conf_not (item, "sha256: and 64 digits of 0-9 and a-f");
+    ag_put_text (out, text);
+}
+
+static void
+read_pins (const struct ag_conf_item *item, struct ag_buf *out)
+{
+    read_pairs (item, read_pin, "a table of packs", out);
+}
+
+static void
 read_table (const struct ag_conf_item *item, struct ag_buf *out)
 {
     ag_conf_put_section (item, ag_conf_section_of (item->row->detail), out);
@@ -499,6 +530,7 @@ static const struct {
     [AG_CONF_TABLE] = {read_table, '\xc0'},     [AG_CONF_TABLES] = {read_tables, '\x90'},
     [AG_CONF_NAMED] = {read_named, '\x80'},     [AG_CONF_KEYED] = {read_keyed, '\x80'},
     [AG_CONF_WORDS] = {read_words, '\xc0'},     [AG_CONF_USD] = {read_usd, '\xc0'},
+    [AG_CONF_PINS] = {read_pins, '\x80'},
 };
 
 void

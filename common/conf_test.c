@@ -111,7 +111,8 @@ a_small_fleet_becomes_a_complete_value (void **state)
     (void)state;
     write_file ("agsup.toml", "version = 1\n[agent.auditor]\npacks = [\"licences\"]\n", 0644);
     char *expected = ag_xprintf (
-        "{\"packs\":[\"%s/licences\"],\"settings\":{},\"command\":null,\"dir\":null,\"goal\":null,"
+        "{\"packs\":[\"%s/"
+        "licences\"],\"pins\":{},\"settings\":{},\"command\":null,\"dir\":null,\"goal\":null,"
         "\"hears\":[],\"files\":[],\"allow\":[],\"env\":{},\"isolation\":\"floor\",\"after\":[],"
         "\"nets\":{\"memory_bytes\":0,\"wall_ms\":120000,\"events\":0,\"cpu_ms\":0,\"open_files\":"
         "256,"
@@ -172,7 +173,7 @@ every_key_can_be_written (void **state)
         "ready = { tcp = \"127.0.0.1:8080\", within = \"2m\" }\n",
         0644);
     char *expected = ag_xprintf (
-        "{\"packs\":[],\"settings\":{\"licences\":{\"strict\":0.8,\"also\":[1,\"x\"]}},"
+        "{\"packs\":[],\"pins\":{},\"settings\":{\"licences\":{\"strict\":0.8,\"also\":[1,\"x\"]}},"
         "\"command\":[\"%s/./agent.py\",\"--fast\",\"\"],\"dir\":\"%s/licences\",\"goal\":\"Find "
         "it\","
         "\"hears\":[{\"from\":\"judge\",\"on\":\"finding.reported\"}],\"files\":[\"/usr/"

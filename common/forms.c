@@ -100,34 +100,43 @@ trimmed (struct ag_str text)
     return text;
 }
 
-//  "== 1.*" ends so.
-static bool
-is_specifier (struct ag_str text)
+bool
+ag_specifier_next (struct ag_str *rest, struct ag_specifier *one)
 {
-    static const char *const operators[] = {"===", "~=", "==", "!=", "<=", ">=", "<", ">"};
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (take (&text, operators[i])) {
-            text = trimmed (text);
-            if ((i == 2 || i == 3) && text.n > 2 && !memcmp (text.p + text.n - 2, ".*", 2))
-                text.n -= 2;
-            return ag_is_version (text);
-        }
-    return false;
+    static const char *const words[] = {"===", "~=", "==", "!=", "<=", ">=", "<", ">"};
+    if (!rest->p)
+        return false;
+    const char *comma = rest->n ? memchr (rest->p, ',', rest->n) : NULL;
+    size_t n = comma ? (size_t)(comma - rest->p) : rest->n;
+    struct ag_str text = trimmed ((struct ag_str){rest->p, n});
+    *rest = comma ? (struct ag_str){comma + 1, rest->n - n - 1} : (struct ag_str){0};
+    *one = (struct ag_specifier){.is = AG_NO_OPERATOR};
+    for (size_t i = 0; i < sizeof words / sizeof *words && one->is == AG_NO_OPERATOR; i++)
+        if (take (&text, words[i]))
+            one->is = (enum ag_operator)i;
+    one->version = trimmed (text);
+    one->prefix = (one->is == AG_EQUAL || one->is == AG_OTHER) && one->version.n > 2 &&
+                  !memcmp (one->version.p + one->version.n - 2, ".*", 2);
+    one->version.n -= one->prefix ? 2 : 0;
+    return true;
 }
 
+static bool
+has_point (struct ag_str text)
+{
+    return text.n && memchr (text.p, '.', text.n);
+}
+
+//  What is compatible with a version differs in its last part, so it has two at least.
 bool
 ag_is_range (struct ag_str text)
 {
-    for (;;) {
-        const char *comma = text.n ? memchr (text.p, ',', text.n) : NULL;
-        size_t n = comma ? (size_t)(comma - text.p) : text.n;
-        if (!is_specifier (trimmed ((struct ag_str){text.p, n})))
-            return false;
-        if (!comma)
-            return true;
-        text.p += n + 1;
-        text.n -= n + 1;
-    }
+    struct ag_specifier one;
+    bool good = text.n > 0;
+    while (good && ag_specifier_next (&text, &one))
+        good = one.is != AG_NO_OPERATOR && ag_is_version (one.version) &&
+               (one.is != AG_COMPATIBLE || has_point (one.version));
+    return good;
 }
 
 bool

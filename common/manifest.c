@@ -80,11 +80,7 @@ put_problems (struct reading *self, struct ag_buf *out)
     qsort (self->problems, kept, sizeof *self->problems, by_place);
     for (size_t i = 0; i < kept; i++) {
         struct problem *problem = &self->problems[i];
-        for (char *p = problem->text; *p; p++) //  nothing in a file reaches a terminal as a command
-            if ((unsigned char)*p < ' ' || *p == 127)
-                *p = '?';
-        ag_buf_text (out, "manifest.toml:%u:%u: %s\n", problem->line, problem->column,
-                     problem->text);
+        ag_buf_line (out, "manifest.toml:%u:%u: %s", problem->line, problem->column, problem->text);
         free (problem->text);
     }
     if (self->count > kept)
@@ -171,6 +167,7 @@ static const struct row rows[] = {
      "sha256: and 64 digits of 0-9 and a-f"},
     {"integrity", "signature", TEXT, NEVER, is_nothing, "empty: there is no way to check one"},
     {"dependencies", "activegraph", TEXT, COMPLETE, ag_is_range, "a range like >=1.4,<2.0"},
+    {"dependencies", "agsup", TEXT, NEVER, ag_is_range, "a range like >=0.1"},
     {"dependencies", "python", TEXT, NEVER, is_maybe_range, "a range like >=3.11"},
     {"dependencies", "python-deps", TEXTS, NEVER, is_any, NULL},
     {"dependencies", "packs", RANGES, NEVER, ag_is_range, "a range like >=1.0"},

@@ -1,19 +1,19 @@
 /*  pack - a script pack on disk, read once: its bytes, its hashes, what its manifest says.
  *
- *  What is hashed is what is kept: each file is read once, and only those bytes are ever loaded. Names
- *  that begin with a dot, `__pycache__` and `*.pyc` are not part of a pack; a symbolic link is refused.
+ *  What is hashed is what is kept: each file is read once (folder.h), and only those bytes are ever loaded.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_PACK_H
 #define AG_PACK_H
 #include "common/value.h"
 
-enum { AG_PACK_FILES = 256, AG_PACK_BYTES = 4 << 20, AG_PACK_DEPTH = 8 };
-
-//  Append {name, version, description, types, bundle_hash, settings, files: [{path, bytes}]}: types is the
-//  manifest's table (schema.h), checked; settings are the defaults of settings.toml; bytes are text, or msgpack
-//  bin (so this is not a normal value yet). AG_E_PACK names the file and what is wrong.
+//  Append {name, version, description, types, dependencies, surface, bundle_hash, settings, files: [{path, bytes}]}:
+//  types, dependencies and surface are the manifest's tables, checked (surface: null without one); settings are the
+//  defaults of settings.toml; bytes are text, or msgpack bin (so this is not a normal value yet). AG_E_PACK names the
+//  file and what is wrong, also where the content hash of the manifest is not that of the files.
 int ag_pack_read (const char *dir, struct ag_buf *out, struct ag_err *err);
+//  The same with everything that is wrong appended to problems, a line each.
+int ag_pack_look (const char *dir, struct ag_buf *out, struct ag_buf *problems, struct ag_err *err);
 //  Append {content_hash, bundle_hash, files: [path]} of any folder, as `pack hash --json` shows it. AG_E_PACK.
 int ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err);
 //  What is wrong with a pack, by all that a trial and a gate ask for: a line each, appended to problems. AG_E_PACK when
@@ -26,4 +26,9 @@ int ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_e
 int ag_pack_check_tables (struct ag_str settings, struct ag_str names, struct ag_err *err);
 //  The same from the files of a request: [{path, bytes}].
 int ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err);
+//  Append {pin?, files} of a folder, as requests carry packs. pin: p NULL, or what has to be its bundle hash; one that
+//  is no hash is refused before the folder is looked at (AG_E_USAGE).
+int ag_pack_bundle (const char *dir, struct ag_str pin, struct ag_buf *out, struct ag_err *err);
+//  Whether a pack has the bundle hash. AG_E_PACK says both; AG_E_USAGE: the pin is no hash.
+int ag_pack_check_pin (struct ag_str pack, struct ag_str pin, struct ag_err *err);
 #endif

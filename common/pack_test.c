@@ -7,10 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MANIFEST "[pack]\nname = \"demo\"\nversion = \"1.0\"\ndescription = \"A demo\"\n"
@@ -210,6 +212,69 @@ hashes_are_those_of_the_golden_vectors (void **state)
     assert_int_equal (begin (state), 0);
 }
 
+//  Content and bundle hash together.
+static char *
+both_hashes (void)
+{
+    struct ag_buf out = {0}, text = {0};
+    struct ag_err err;
+    struct ag_str content, bundle;
+    if (ag_pack_hash (dir, &out, &err))
+        fail_msg ("%s", err.text);
+    assert_int_equal (ag_map_text (ag_buf_str (&out), "content_hash", &content), 0);
+    assert_int_equal (ag_map_text (ag_buf_str (&out), "bundle_hash", &bundle), 0);
+    ag_buf_text (&text, "%.*s %.*s", AG_STR_ARG (content), AG_STR_ARG (bundle));
+    ag_buf_add (&text, "", 1);
+    ag_buf_fini (&out);
+    return (char *)text.p;
+}
+
+//  Which of the two hashes moved since.
+static void
+moved (char **before, bool content, bool bundle)
+{
+    char *now = both_hashes();
+    assert_int_equal (memcmp (now, *before, 71) != 0, content);
+    assert_int_equal (strcmp (now + 72, *before + 72) != 0, bundle);
+    free (*before);
+    *before = now;
+}
+
+static void
+cases_31_to_36_and_42_to_48_what_moves_which_hash (void **state)
+{
+    (void)state;
+    char *file = ag_xprintf ("%s/a.lua", dir), *other = ag_xprintf ("%s/b.lua", dir);
+    put ("manifest.toml", MANIFEST);
+    put ("a.lua", "return 1\n");
+    folder ("sub");
+    put ("sub/manifest.toml", "z");
+    char *before = both_hashes();
+    put ("tools.lua", "");
+    moved (&before, true, true);
+    put ("manifest.toml", MANIFEST "# a comment\n");
+    moved (&before, false, true);
+    put ("manifest.toml", MANIFEST "[[surface.capabilities]]\nrisk_class = \"low\"\n");
+    moved (&before, false, true);
+    put (".hidden", "x");
+    put ("x.pyc", "x");
+    folder ("__pycache__");
+    put ("__pycache__/y.lua", "x");
+    folder ("empty");
+    moved (&before, false, false);
+    assert_int_equal (chmod (file, 0755), 0);
+    moved (&before, false, false);
+    put ("a.lua", "return 1\r\n");
+    moved (&before, true, true);
+    assert_int_equal (rename (file, other), 0);
+    moved (&before, true, true);
+    put ("sub/manifest.toml", "y");
+    moved (&before, true, true);
+    free (before);
+    free (file);
+    free (other);
+}
+
 static void
 refused (const char *what)
 {
@@ -308,6 +373,155 @@ files_of_a_request_are_the_same_pack_and_their_paths_are_plain (void **state)
     ag_buf_fini (&files);
 }
 
+static void
+case_71_a_content_hash_that_is_not_that_of_the_files_is_refused_at_load (void **state)
+{
+    (void)state;
+    struct ag_buf hashes = {0}, out = {0};
+    struct ag_err err;
+    struct ag_str content;
+    put ("main.lua", "return 1\n");
+    put ("manifest.toml", MANIFEST);
+    assert_int_equal (ag_pack_hash (dir, &hashes, &err), 0);
+    assert_int_equal (ag_map_text (ag_buf_str (&hashes), "content_hash", &content), 0);
+    char *manifest = ag_xprintf ("%s[pack.integrity]\ncontent_hash = \"%.*s\"\n", MANIFEST,
+                                 AG_STR_ARG (content));
+    put ("manifest.toml", manifest);
+    assert_int_equal (try_read (&out, &err), 0);
+    put ("main.lua", "return 2\n");
+    refused ("manifest.toml: pack.integrity.content_hash is not that of the files, sha256:");
+    free (manifest);
+    ag_buf_fini (&hashes);
+    ag_buf_fini (&out);
+}
+
+//  The pack of the folder as a request carries it, and what comes of that.
+static int
+try_pinned (struct ag_str pin, struct ag_err *err)
+{
+    struct ag_buf sent = {0}, pack = {0};
+    struct ag_str files = {0};
+    int rc = ag_pack_bundle (dir, pin, &sent, err);
+    if (!rc) {
+        ag_map_get (ag_buf_str (&sent), "files", &files);
+        rc = ag_pack_from (files, &pack, err);
+    }
+    if (!rc)
+        rc = ag_pack_check_pin (ag_buf_str (&pack), pin, err);
+    ag_buf_fini (&sent);
+    ag_buf_fini (&pack);
+    return rc;
+}
+
+static void
+cases_34_and_49_a_pin_that_differs_anywhere_or_is_none_is_refused (void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "md5:abcd",
+        "sha256:000000000000000000000000000000000000000000000000000000000000000",
+        "sha256:00000000000000000000000000000000000000000000000000000000000000000",
+        "sha256:000000000000000000000000000000000000000000000000000000000000000A",
+    };
+    struct ag_buf hashes = {0};
+    struct ag_err err;
+    struct ag_str hash;
+    char pin[72];
+    (void)state;
+    put ("main.lua", "return 1\n");
+    put ("manifest.toml", MANIFEST);
+    assert_int_equal (ag_pack_hash (dir, &hashes, &err), 0);
+    assert_int_equal (ag_map_text (ag_buf_str (&hashes), "bundle_hash", &hash), 0);
+    snprintf (pin, sizeof pin, "%.*s", AG_STR_ARG (hash));
+    assert_int_equal (try_pinned (ag_str (pin), &err), 0);
+    for (size_t i = 7; i < 71; i++) {
+        char was = pin[i];
+        pin[i] = was == '0' ? '1' : '0';
+        assert_int_equal (try_pinned (ag_str (pin), &err), -1);
+        assert_int_equal (err.code, AG_E_PACK);
+        assert_non_null (strstr (err.text, "bundle hash mismatch: pack demo is sha256:"));
+        pin[i] = was;
+    }
+    put ("manifest.toml", MANIFEST "license = \"MIT\"\n"); //  the code is the same
+    assert_int_equal (try_pinned (ag_str (pin), &err), -1);
+    assert_non_null (strstr (err.text, "bundle hash mismatch"));
+    put ("link-would-be-seen", "");
+    char *link = ag_xprintf ("%s/link", dir);
+    assert_int_equal (symlink ("/etc", link), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) { //  before the folder is looked at
+        assert_int_equal (try_pinned (ag_str (bad[i]), &err), -1);
+        assert_int_equal (err.code, AG_E_USAGE);
+        assert_non_null (strstr (err.text, "not sha256: and 64 digits"));
+    }
+    free (link);
+    ag_buf_fini (&hashes);
+}
+
+//  Another process puts one file in the place of the other as fast as it can.
+static pid_t
+swap (const char *names[2])
+{
+    pid_t racer = fork();
+    for (unsigned i = 0; !racer; i++) {
+        char *from = ag_xprintf ("%s/%s", dir, names[i & 1]), *to = ag_xprintf ("%s/main.lua", dir),
+             *made = ag_xprintf ("%s/.new", dir);
+        FILE *in = fopen (from, "r"), *out = fopen (made, "w");
+        char text[64];
+        if (in && out && fgets (text, sizeof text, in))
+            fputs (text, out);
+        if (!in || !out || fclose (in) || fclose (out) || rename (made, to))
+            _exit (1);
+        free (from);
+        free (to);
+        free (made);
+    }
+    return racer;
+}
+
+static void
+case_55_what_is_loaded_is_what_was_hashed_whoever_swaps_files_meanwhile (void **state)
+{
+    static const char *const texts[] = {"return 'one'\n", "return 'another'\n"};
+    struct ag_buf hashes[2] = {{0}, {0}}, sent = {0}, pack = {0};
+    struct ag_err err;
+    struct ag_str pins[2], files, file, bytes;
+    int seen[2] = {0, 0};
+    (void)state;
+    put ("manifest.toml", MANIFEST);
+    for (int i = 0; i < 2; i++) {
+        put ("main.lua", texts[i]);
+        assert_int_equal (ag_pack_hash (dir, &hashes[i], &err), 0);
+        assert_int_equal (ag_map_text (ag_buf_str (&hashes[i]), "bundle_hash", &pins[i]), 0);
+    }
+    put (".one", texts[0]);
+    put (".another", texts[1]);
+    pid_t racer = swap ((const char *[]){".one", ".another"});
+    for (int i = 0; i < 100000 && (seen[0] < 20 || seen[1] < 20); i++) {
+        ag_buf_clear (&sent);
+        ag_buf_clear (&pack);
+        if (ag_pack_bundle (dir, pins[0], &sent, &err)) { //  it went away between two looks
+            assert_non_null (strstr (err.text, "main.lua: "));
+            continue;
+        }
+        assert_int_equal (ag_map_get (ag_buf_str (&sent), "files", &files), 0);
+        assert_int_equal (ag_pack_from (files, &pack, &err), 0);
+        bool one = !ag_pack_check_pin (ag_buf_str (&pack), pins[0], &err);
+        assert_int_equal (!ag_pack_check_pin (ag_buf_str (&pack), pins[1], &err), !one);
+        assert_int_equal (ag_map_get (ag_buf_str (&pack), "files", &files), 0);
+        assert_int_equal (ag_list_nth (files, 0, &file), 0);
+        assert_int_equal (ag_map_text (file, "bytes", &bytes), 0);
+        assert_true (ag_str_is (bytes, texts[one ? 0 : 1]));
+        seen[one ? 0 : 1]++;
+    }
+    kill (racer, SIGKILL);
+    waitpid (racer, NULL, 0);
+    assert_true (seen[0] && seen[1]);
+    ag_buf_fini (&hashes[0]);
+    ag_buf_fini (&hashes[1]);
+    ag_buf_fini (&sent);
+    ag_buf_fini (&pack);
+}
+
 int
 main (void)
 {
@@ -317,8 +531,16 @@ main (void)
         cmocka_unit_test (settings_are_for_packs_that_there_are),
         cmocka_unit_test_setup_teardown (the_bundle_hash_is_the_reference_s, begin, end),
         cmocka_unit_test_setup_teardown (hashes_are_those_of_the_golden_vectors, NULL, end),
+        cmocka_unit_test_setup_teardown (cases_31_to_36_and_42_to_48_what_moves_which_hash, begin,
+                                         end),
         cmocka_unit_test_setup_teardown (
             a_check_tells_all_that_is_wrong_with_the_manifest_and_the_files, begin, end),
+        cmocka_unit_test_setup_teardown (
+            case_71_a_content_hash_that_is_not_that_of_the_files_is_refused_at_load, begin, end),
+        cmocka_unit_test_setup_teardown (
+            cases_34_and_49_a_pin_that_differs_anywhere_or_is_none_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown (
+            case_55_what_is_loaded_is_what_was_hashed_whoever_swaps_files_meanwhile, begin, end),
         cmocka_unit_test_setup_teardown (what_is_no_pack_is_refused_by_name, begin, end),
         cmocka_unit_test_setup_teardown (
             files_of_a_request_are_the_same_pack_and_their_paths_are_plain, begin, end),

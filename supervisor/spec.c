@@ -3,6 +3,7 @@
 #include "common/answer.h"
 #include "supervisor/blob.h"
 #include "common/pack.h"
+#include "common/together.h"
 #include "supervisor/record.h"
 #include "supervisor/unit.h"
 
@@ -82,9 +83,17 @@ given_for (struct ag_str settings, struct ag_str pack)
     return given;
 }
 
+//  The value that begins there and ends with the buffer.
+static struct ag_str
+since (const struct ag_buf *buf, size_t at)
+{
+    return (struct ag_str){(const char *)buf->p + at, buf->n - at};
+}
+
 //  Its packs with their settings; the names of the packs are appended to names.
 static int
-put_script_host (struct ag_str agent, struct ag_buf *names, struct ag_buf *out, struct ag_err *err)
+put_script_host (struct ag_str agent, struct ag_str pins, struct ag_buf *names, struct ag_buf *out,
+                 struct ag_err *err)
 {
     struct ag_str dir, name = {0}, settings = {0};
     struct ag_texts dirs = ag_texts_of (agent, "packs");
@@ -108,7 +117,7 @@ put_script_host (struct ag_str agent, struct ag_buf *names, struct ag_buf *out, 
         free (path);
     }
     ag_close (out, at, count);
-    return rc;
+    return rc ? rc : ag_packs_check (since (out, at), pins, err);
 }
 
 static void
@@ -140,19 +149,21 @@ ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent
                   struct ag_str base, struct ag_buf *out, struct ag_err *err)
 {
     struct ag_buf raw = {0}, names = {0};
-    struct ag_str settings = {0};
+    struct ag_str settings = {0}, pins = {0};
     size_t map = ag_open_map (&raw);
     uint32_t fields = 2, hosts = 0;
     int rc = 0;
+    ag_map_get (agent, "pins", &pins);
     ag_put_lit (&raw, "agent");
     ag_put_text (&raw, name);
     put_kept (agent, &raw, &fields);
     ag_put_lit (&raw, "hosts");
     size_t list = ag_open_list (&raw);
     if (has_some (agent, "packs")) {
-        rc = put_script_host (agent, &names, &raw, err);
+        rc = put_script_host (agent, pins, &names, &raw, err);
         hosts++;
-    }
+    } else
+        rc = ag_packs_check (AG_LIT ("\x90"), pins, err);
     if (!rc && has_some (agent, "command")) {
         put_program_host (agent, base, &raw);
         hosts++;
@@ -219,7 +230,8 @@ put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *ou
     if (count > MOST_PACKS)
         return ag_fail (change->err, AG_E_PACK, "a run has at most %d packs, not %u", MOST_PACKS,
                         count);
-    return 0;
+    //  what stays as it was is not held up by what went out of force
+    return change->packs.p ? ag_packs_check (since (out, at), (struct ag_str){0}, change->err) : 0;
 }
 
 static int
@@ -269,7 +281,7 @@ put_changed (struct change *change, struct ag_str parent, struct ag_buf *out)
 static int
 read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_str sent, files, name = {0}, other;
+    struct ag_str sent, files, name = {0}, other, pin;
     struct ag_buf made = {0};
     size_t at = ag_open_list (out);
     uint32_t count = 0;
@@ -280,8 +292,10 @@ read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
             rc = ag_fail (err, AG_E_PACK, "a request brings at most %d packs", MOST_PACKS);
         else
             rc = ag_map_get (sent, "files", &files)
-                     ? ag_fail (err, AG_E_PACK, "a pack is {name, files}")
+                     ? ag_fail (err, AG_E_PACK, "a pack is {files, pin?}")
                      : ag_pack_from (files, &made, err);
+        if (!rc && !ag_map_text (sent, "pin", &pin))
+            rc = ag_pack_check_pin (ag_buf_str (&made), pin, err);
         ag_close (out, at, count);
         if (!rc && !ag_map_text (ag_buf_str (&made), "name", &name) &&
             !ag_list_find (ag_buf_str (out), "name", name, &other))

@@ -3,7 +3,7 @@
  *
  *      {agent, hosts: [{kind: "script", packs: [PACK]} | {kind: "program", command, dir, base}],
  *       nets, layers, files, allow, env, isolation, attempts, restart, after, hears, policy, budget}
- *      PACK = {name, version, description, types, bundle_hash, settings, files: [{path, bytes}]}
+ *      PACK = {name, version, description, types, dependencies, surface, bundle_hash, settings, files: [{path, bytes}]}
  *
  *  The bytes of packs stand as blobs where they are long. Everything else is as common/conf.h wrote it.
  *  SPDX-License-Identifier: Apache-2.0
@@ -12,13 +12,15 @@
 #define AG_SPEC_H
 #include "supervisor/fleet.h"
 
-//  Append the spec of an agent of the configuration; reads its packs once. AG_E_PACK.
+//  Append the spec of an agent of the configuration; reads its packs once. AG_E_PACK, also where they do not go
+//  together or are not what is pinned (together.h).
 int ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent,
                       struct ag_str base, struct ag_buf *out, struct ag_err *err);
 
 //  Append the spec of a fork: the parent's with settings of packs changed ({PACK: {KEY: value}}; p NULL:
-//  none) and packs added or replaced ([{name, files: [{path, bytes}]}]; p NULL: none). AG_E_NOT_FOUND for
-//  a pack or key that the parent does not have.
+//  none) and packs added or replaced ([{files: [{path, bytes}], pin?}]; p NULL: none). AG_E_NOT_FOUND for
+//  a pack or key that the parent does not have, AG_E_PACK where the packs do not go together (together.h) or one
+//  is not what its pin says.
 //  Budget: what the fork may use up, in place of the parent's.
 int ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
                      struct ag_str packs, struct ag_str budget, struct ag_buf *out,

@@ -6,6 +6,7 @@
 #include "supervisor/effect.h"
 #include "supervisor/fleet.h"
 #include "supervisor/match.h"
+#include "supervisor/mismatch.h"
 #include "supervisor/replay.h"
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
@@ -164,16 +165,33 @@ ag_session_stop (struct ag_house *house, struct ag_session *session, const char 
 
 //  A policy that names no behaviour holds nobody: whoever wrote it has to know.
 static void
-note_policy (struct ag_house *house, struct ag_unit *unit)
+note_policy (struct ag_house *house, struct ag_unit *unit, struct ag_buf *remark)
 {
     struct ag_str name = ag_queue_policy_of_nobody (house, unit->run, ag_buf_str (&unit->spec));
-    unit->remark[0] = 0;
     if (!name.p)
         return;
-    snprintf (unit->remark, sizeof unit->remark,
-              "the policy of `%.*s` is not in force: no behaviour has this name",
-              AG_STR_ARG (name));
-    ag_log (AG_WARN, "unit=%s %s", unit->name, unit->remark);
+    ag_buf_text (remark, "the policy of `%.*s` is not in force: no behaviour has this name",
+                 AG_STR_ARG (name));
+    ag_log (AG_WARN, "unit=%s %.*s", unit->name, AG_STR_ARG (ag_buf_str (remark)));
+}
+
+//  What is off while it runs: its remark, and what the log of its run has to say of it.
+static int
+note_odds (struct ag_house *house, struct ag_unit *unit, struct ag_str behaviors,
+           struct ag_str tools, struct ag_err *err)
+{
+    struct ag_buf remark = {0};
+    struct ag_run *run;
+    if (ag_run_get (house->journal, unit->run, &run, err))
+        return -1;
+    note_policy (house, unit, &remark);
+    int rc = ag_mismatch_tell (house->journal, run, ag_buf_str (&unit->spec), unit->host, behaviors,
+                               tools, &remark, err);
+    snprintf (unit->remark, sizeof unit->remark, "%.*s", AG_STR_ARG (ag_buf_str (&remark)));
+    while (!ag_utf8 (ag_str (unit->remark))) //  cut within a character
+        unit->remark[strlen (unit->remark) - 1] = 0;
+    ag_buf_fini (&remark);
+    return rc;
 }
 
 //  The host is registered: its unit is ready, and events may move.
@@ -193,6 +211,8 @@ registered (struct request *request, struct ag_str behaviors, struct ag_str tool
     else if (!rc)
         rc = ag_queue_register (request->house, unit->run, unit->host, ag_buf_str (&normal),
                                 ag_buf_str (&tool_list), err);
+    if (!rc && !unit->replay)
+        rc = note_odds (request->house, unit, ag_buf_str (&normal), ag_buf_str (&tool_list), err);
     ag_buf_fini (&normal);
     ag_buf_fini (&tool_list);
     if (rc)
@@ -200,8 +220,6 @@ registered (struct request *request, struct ag_str behaviors, struct ag_str tool
     unit->due = false;
     enter (request->session, AG_SESSION_READY);
     ag_unit_is_ready (request->house, unit);
-    if (!unit->replay)
-        note_policy (request->house, unit);
     return 0;
 }
 

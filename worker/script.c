@@ -16,6 +16,7 @@ struct ag_script {
     struct ag_script_limits limits;
     struct place *places; //  which pack has which behaviour
     size_t count;
+    struct ag_buf tools; //  as they were registered, one after the other
     struct ag_pool pool;
     struct ag_act act; //  of the invocation at hand or, once it is loaded, of the next
     bool loaded;
@@ -57,6 +58,7 @@ ag_script_destroy (ag_script_t **self_p)
     for (size_t i = 0; i < self->count; i++)
         free (self->places[i].behavior);
     free (self->places);
+    ag_buf_fini (&self->tools);
     free (self);
     *self_p = NULL;
 }
@@ -184,8 +186,11 @@ protect (struct ag_act *act, lua_CFunction fn)
 static void
 act_init (struct ag_act *act, ag_script_t *self, const struct ag_pack *pack)
 {
-    *act = (struct ag_act){
-        .pool = &self->pool, .link = self->link, .pack = pack, .grants = self->grants};
+    *act = (struct ag_act){.pool = &self->pool,
+                           .link = self->link,
+                           .script = self,
+                           .pack = pack,
+                           .grants = self->grants};
     act->limits = self->limits;
     act->L = lua_newstate (ag_guard_alloc, act);
     if (!act->L) {
@@ -264,6 +269,7 @@ ag_script_load (ag_script_t *self, struct ag_buf *behaviors, struct ag_buf *tool
         ag_put_value (behaviors, ag_buf_str (&found.behaviors));
         ag_put_list (tools, found.tool_count);
         ag_put_value (tools, ag_buf_str (&found.tools));
+        ag_buf_add_str (&self->tools, ag_buf_str (&found.tools));
     }
     ag_buf_fini (&found.behaviors);
     ag_buf_fini (&found.tools);
@@ -363,6 +369,87 @@ run (ag_script_t *self, const struct ag_pack *pack, struct ag_str invoke)
     if (ready)
         ag_guard_start (act);
     return protect (act, run_behavior);
+}
+
+//  Tools.
+
+static bool
+is_full_name (struct ag_str name, struct ag_str pack, struct ag_str tool)
+{
+    return name.n == pack.n + 1 + tool.n && !memcmp (name.p, pack.p, pack.n) &&
+           name.p[pack.n] == '.' && !memcmp (name.p + pack.n + 1, tool.p, tool.n);
+}
+
+static bool
+read_tool (const ag_script_t *self, struct ag_str one, struct ag_tool *tool)
+{
+    struct ag_str pack;
+    if (ag_map_text (one, "name", &tool->name) || ag_map_text (one, "pack", &pack) ||
+        ag_map_get (one, "schema", &tool->schema))
+        return false;
+    for (size_t i = 0; i < self->packs->count; i++)
+        if (ag_str_eq (self->packs->list[i].name, pack)) {
+            tool->pack = &self->packs->list[i];
+            return true;
+        }
+    return false;
+}
+
+int
+ag_script_tool (const ag_script_t *self, struct ag_str name, struct ag_tool *tool,
+                struct ag_err *err)
+{
+    struct ag_cursor in = ag_cursor (ag_buf_str (&self->tools));
+    struct ag_tool one = {NULL, {0}, {0}}, found[2] = {one, one};
+    int count = 0;
+    for (struct ag_str value; !ag_take (&in, &value);) {
+        if (!read_tool (self, value, &one))
+            continue;
+        if (is_full_name (name, one.pack->name, one.name)) {
+            *tool = one;
+            return 1;
+        }
+        if (count < 2 && ag_str_eq (name, one.name))
+            found[count++] = one;
+    }
+    *tool = found[0];
+    if (count < 2)
+        return count;
+    return ag_fail (err, AG_E_USAGE, "two packs have a tool %.*s: write %.*s.%.*s or %.*s.%.*s",
+                    AG_STR_ARG (name), AG_STR_ARG (found[0].pack->name), AG_STR_ARG (name),
+                    AG_STR_ARG (found[1].pack->name), AG_STR_ARG (name));
+}
+
+int
+ag_script_lend (struct ag_act *act, struct ag_err *err)
+{
+    struct ag_act other;
+    size_t left = act->limits.memory_bytes - act->used;
+    act_init (&other, act->script, act->tool.pack);
+    other.limits.memory_bytes = left > other.used ? left : other.used;
+    other.deadline_ns = act->deadline_ns;
+    other.phase = AG_LOADING;
+    other.tool = act->tool;
+    other.invoke = act->invoke;
+    memcpy (other.random, act->random, sizeof other.random);
+    int rc = other.L ? protect (&other, set_up) : -1;
+    if (!rc) {
+        other.phase = AG_IN_TOOL;
+        ag_buf_clear (&other.value);
+        ag_buf_add_str (&other.value, ag_buf_str (&act->value));
+        rc = protect (&other, ag_call_tool);
+    }
+    memcpy (act->random, other.random, sizeof other.random);
+    if (other.tripped)
+        ag_guard_trip (act, other.tripped);
+    if (rc)
+        ag_fail (err, AG_E_FAILED, "%.*s", AG_STR_ARG (ag_buf_str (&other.message)));
+    else {
+        ag_buf_clear (&act->reply);
+        ag_buf_add_str (&act->reply, ag_buf_str (&other.reply));
+    }
+    act_fini (&other);
+    return rc;
 }
 
 enum ag_ran

@@ -204,9 +204,6 @@ ag_tool (lua_State *L)
     if (lua_getfield (L, 1, "args") != LUA_TTABLE)
         wrong (L, &tool, name, "args = { name = \"type\" } is missing");
     ag_lua_put (L, -1, &act->value, "args");
-    ag_slot_push (L, AG_SLOT_SCHEMAS);
-    lua_insert (L, -2);
-    lua_setfield (L, -2, name);
     lua_pop (L, 1);
     keep (L, &tool, AG_SLOT_TOOLS);
     if (act->phase == AG_REGISTERING) {

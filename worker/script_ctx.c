@@ -191,18 +191,18 @@ ctx_list (lua_State *L)
     return effect (L, "file.list", true, do_list);
 }
 
-//  Tools of the pack itself: a function that sees its arguments and nothing of the run.
+//  Tools of packs: functions that see their arguments and nothing of the run.
 
 static void push_base (lua_State *L);
 
-//  Arguments: name, args. Leaves the output in act->reply.
-static int
-run_tool (lua_State *L)
+int
+ag_call_tool (lua_State *L)
 {
     struct ag_act *act = ag_act (L);
     ag_slot_push (L, AG_SLOT_TOOLS);
-    lua_getfield (L, -1, lua_tostring (L, 1));
-    lua_pushvalue (L, 2);
+    lua_pushlstring (L, act->tool.name.p, act->tool.name.n);
+    lua_rawget (L, -2);
+    ag_lua_push (L, ag_buf_str (&act->value)); //  a copy: a tool shares nothing with its caller
     push_base (L);
     ag_make_strict (L, "ctx", "settings, now, random, log (in a tool)");
     lua_call (L, 2, 1);
@@ -218,11 +218,11 @@ do_tool (lua_State *L, struct ag_buf *output, struct ag_err *err)
 {
     struct ag_act *act = ag_act (L);
     (void)output;
-    lua_pushcfunction (L, run_tool);
-    lua_pushvalue (L, 1);
-    ag_lua_push (L, ag_buf_str (&act->value)); //  a copy: a tool shares nothing with its caller
+    if (act->tool.pack != act->pack)
+        return ag_script_lend (act, err);
+    lua_pushcfunction (L, ag_call_tool);
     act->phase = AG_IN_TOOL;
-    int rc = lua_pcall (L, 2, 0, 0);
+    int rc = lua_pcall (L, 0, 0, 0);
     act->phase = AG_RUNNING;
     if (rc == LUA_ERRMEM)
         ag_guard_trip (act, AG_TRIP_MEMORY);
@@ -234,12 +234,11 @@ do_tool (lua_State *L, struct ag_buf *output, struct ag_err *err)
     return -1;
 }
 
-//  The declared arguments of a tool of this pack are there, of their types, and no others.
+//  The declared arguments of a tool are there, of their types, and no others.
 static void
-check_args (lua_State *L, const char *tool)
+check_args (lua_State *L, const char *tool, struct ag_str declared)
 {
-    ag_slot_push (L, AG_SLOT_SCHEMAS);
-    lua_getfield (L, -1, tool);
+    ag_lua_push (L, declared);
     int schema = lua_gettop (L);
     for (lua_pushnil (L); lua_next (L, schema); lua_pop (L, 1)) {
         lua_pushvalue (L, -2);
@@ -255,7 +254,7 @@ check_args (lua_State *L, const char *tool)
             luaL_error (L, "%s takes no %s", tool, luaL_tolstring (L, -3, NULL));
         lua_pop (L, 1);
     }
-    lua_pop (L, 2);
+    lua_pop (L, 1);
 }
 
 //  ctx.call (tool, args) or ctx.call (tool, args, { idempotent = true }).
@@ -265,14 +264,16 @@ ctx_call (lua_State *L)
     struct ag_act *act = ag_act (L);
     struct ag_str name = ag_lua_text (L, 1);
     const char *tool = name.p;
+    struct ag_err err;
     luaL_argcheck (L, name.n && name.n <= MOST_NAME && ag_utf8 (name), 1, "the name of a tool");
     luaL_checktype (L, 2, LUA_TTABLE);
     bool idempotent =
         lua_istable (L, 3) && (lua_getfield (L, 3, "idempotent"), lua_toboolean (L, -1));
-    ag_slot_push (L, AG_SLOT_TOOLS);
-    bool ours = lua_getfield (L, -1, tool) != LUA_TNIL;
+    int ours = ag_script_tool (act->script, name, &act->tool, &err);
+    if (ours < 0)
+        return ag_raise (L, &err);
     if (ours)
-        check_args (L, tool);
+        check_args (L, tool, act->tool.schema);
     ag_buf_clear (&act->value);
     ag_lua_put (L, 2, &act->value, "args");
     luaL_argcheck (L, act->value.n <= MOST_ARGS_BYTES, 2, "args of more than 1 MiB");

@@ -12,14 +12,22 @@
 enum ag_trip { AG_TRIP_NONE, AG_TRIP_MEMORY, AG_TRIP_TIME };
 enum ag_phase { AG_REGISTERING, AG_LOADING, AG_RUNNING, AG_IN_TOOL };
 
+//  A tool of a pack; schema: its declared arguments.
+struct ag_tool {
+    const struct ag_pack *pack;
+    struct ag_str name, schema;
+};
+
 //  One Lua state at work; every function of the environment reaches it through `ag_act`.
 struct ag_act {
     lua_State *L;
     struct ag_pool *pool;
     agsup_t *link;
+    ag_script_t *script;
     const struct ag_pack *pack;
     const char *grants;
     enum ag_phase phase;
+    struct ag_tool tool; //  that is called; its arguments are in value, what it gives in reply
     struct ag_script_limits limits;
     //  The guard.
     enum ag_trip tripped;
@@ -51,13 +59,18 @@ enum ag_slot {
     AG_SLOT_LOADED,    //  module name -> value
     AG_SLOT_BEHAVIORS, //  name -> function
     AG_SLOT_TOOLS,     //  name -> function
-    AG_SLOT_SCHEMAS,   //  name -> its declared arguments
     AG_SLOT_THINGS,    //  id -> bytes of an object or relation as it is now; see script_graph.c
     AG_SLOT_MADE,      //  1.. -> id and id -> true: what this invocation made
 };
 void ag_slot_push (lua_State *L, enum ag_slot slot);
 void ag_slot_set (lua_State *L, enum ag_slot slot); //  pops the value
 
+//  script.c: whose tool a name means, "tool" or "pack.tool": 1; 0: of no pack that is here; -1: of two packs.
+int ag_script_tool (const ag_script_t *script, struct ag_str name, struct ag_tool *tool,
+                    struct ag_err *err);
+//  Call act->tool of another pack, in a state of its own within what this one has left. AG_E_FAILED: its error.
+int ag_script_lend (struct ag_act *act, struct ag_err *err);
+int ag_call_tool (lua_State *L); //  script_ctx.c: act->tool, in this state
 //  script_guard.c: memory, time and the way a script ends.
 void *ag_guard_alloc (void *arg, void *p, size_t old, size_t size);
 void ag_guard_start (struct ag_act *act);

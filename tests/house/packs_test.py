@@ -3,6 +3,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import json
 import os
+import threading
 import time
 import unittest
 
@@ -21,6 +22,11 @@ properties.confidence = {{ type = "number", minimum = 0, maximum = {most}, defau
 """
 MAIN = """ag.behavior {{ name = "{name}.note", on = {{ "note.due" }}, function (event, graph, ctx)
     graph.add_object (event.payload.type, event.payload.data)
+end }}
+"""
+
+RACER = """ag.behavior {{ name = "race", on = {{ "race.due" }}, function (event, graph, ctx)
+    graph.add_object ("ran", {{ word = "WORD" }})
 end }}
 """
 
@@ -184,12 +190,111 @@ class Packs(unittest.TestCase):
         made = self.house.ask("fork", point="script", packs=[{"name": "wide", "files": files}], count=20, no_start=True)
         self.assertEqual(len(made["forks"]), 20)
         self.house.down()
+    def no_up(self, why):
+        done = self.house.cli("-c", self.house.config, "up", check=False)
+        self.assertEqual(done.returncode, 78, done.stderr)
+        self.assertIn(why, done.stderr)
+
+    def mismatches(self):
+        return [e["payload"] for e in self.house.log_of("script", "pack.mismatched")]
+
+    def test_m_57_a_pack_at_odds_with_its_manifest_works_and_is_told_of_once(self):
+        house = self.house
+        odd = "[surface]\nbehaviors = [\"ghost\"]\n"
+        lines = ["behavior `ghost` is declared and not found", "behavior `odd.note` is found and not declared"]
+        self.assertEqual(self.mismatches(), [])
+        house.cli("pack", "load", "script", write(os.path.join(house.dir, "odd"), "odd", types=odd))
+        self.registered("script", "odd.note")
+        told, = self.mismatches()
+        self.assertEqual((told["name"], told["version"], told["mismatches"]), ("odd", "1", lines))
+        self.assertIn("the manifest of pack odd 1 is not what it does: " + lines[0], house.unit("script")["remark"])
+        self.assertIn("odd 1 is not what it does", house.cli("doctor", check=False).stdout)
+        self.tell({"text": "x"})
+        self.assertEqual(len(house.objects("script")), 3)  # of all three packs
+        house.kill("supervisor")
+        self.assertEqual(self.tell({"text": "y"}), {})
+        house.cli("restart", "script")
+        until("the remark again", lambda: house.unit("script")["remark"])
+        self.assertEqual(len(self.mismatches()), 1)
+        even = "[surface]\nbehaviors = [\"odd.note\"]\n"
+        house.cli("pack", "load", "script", write(os.path.join(house.dir, "odd"), "odd", "2", types=even))
+        until("no remark", lambda: not house.unit("script")["remark"])
+        self.assertEqual(len(self.mismatches()), 1)
+        self.assertEqual(house.cli("failures", "script").returncode, 0)
+        house.down()
+
+    def test_what_a_pack_needs_is_there_before_any_code_runs(self):
+        house = self.house
+        needs = "[dependencies.packs]\ntyped = \">=2\"\nnobody = \"==1\"\n"
+        needy = write(os.path.join(house.dir, "needy"), "needy", types=needs, lua="error (\"it ran\")\n")
+        self.registered("script", "typed.note")
+        before = house.log_of("script")
+        for words in (("pack", "load", "script", needy), ("fork", "script", "--pack", needy)):
+            done = house.cli(*words, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("pack needy needs typed >=2, and there is 1; pack needy needs nobody ==1, and it is not there",
+                          done.stderr)
+        self.assertEqual(house.log_of("script"), before)
+        house.down()
+        self.configure(self.typed, self.plain, needy)
+        self.assertEqual(house.cli("-c", house.config, "check", check=False).returncode, 78)
+        self.no_up("pack needy needs typed >=2, and there is 1")
+
+    def test_a_pin_of_the_configuration_is_the_bundle_hash(self):
+        house = self.house
+        house.down()
+        pin = house.json("pack", "hash", self.plain)["bundle_hash"]
+        agents = {"script": {"packs": [self.typed, self.plain], "pins": {"plain": pin}}, "program": agent("on.a")}
+        house.configure(agents)
+        house.up()
+        house.down()
+        with open(os.path.join(self.plain, "manifest.toml"), "a", encoding="utf-8") as file:
+            file.write("# no more than this\n")
+        self.no_up("bundle hash mismatch: pack plain is ")
+
+    def test_m_55_what_runs_is_what_was_pinned_whoever_swaps_files_meanwhile(self):
+        house = self.house
+        folder, end = os.path.join(house.dir, "racer"), threading.Event()
+        write(folder, "racer", lua=RACER.replace("WORD", "one"))
+        pin = house.json("pack", "hash", folder)["bundle_hash"]
+
+        def swap():
+            while not end.is_set():
+                for word in ("another", "one"):
+                    path = os.path.join(folder, ".new")
+                    with open(path, "w", encoding="utf-8") as file:
+                        file.write(RACER.replace("WORD", word).format())
+                    os.replace(path, os.path.join(folder, "main.lua"))
+        racer = threading.Thread(target=swap)
+        racer.start()
+        refused = loaded = 0
+        try:
+            for _ in range(60):
+                done = house.cli("pack", "load", "script", folder, "--pin", pin, check=False)
+                if done.returncode:
+                    self.assertRegex(done.stderr, "bundle hash mismatch|it changed while|cannot be opened")
+                    refused += 1
+                    continue
+                loaded += 1
+                self.registered("script", "race")
+                house.tell("script", "race.due")
+                house.idle("script")
+                house.cli("pack", "disable", "script", "racer")
+                if refused and loaded > 2:
+                    break
+        finally:
+            end.set()
+            racer.join()
+        self.assertTrue(refused and loaded)
+        words = [one["word"] for one in house.objects("script", "ran").values()]
+        self.assertEqual(words, ["one"] * loaded)
+        house.down()
 
     def test_a_type_is_declared_by_one_pack(self):
         house = self.house
         other = write(os.path.join(house.dir, "other"), "other", types=INSIGHT.format(most=1))
         done = house.cli("fork", "script", "--pack", other, check=False)
-        self.assertIn("object type `insight` is declared by pack typed and by pack other", done.stderr)
+        self.assertIn("object type `insight` is declared by pack other and by pack typed", done.stderr)
         with self.assertRaises(Refused):
             house.ask("packs", run="nobody")
         house.down()

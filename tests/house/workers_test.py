@@ -211,6 +211,7 @@ class Invocations(unittest.TestCase):
     def test_a_message_out_of_turn_ends_its_worker(self):
         self.assertIn("outcome came without an effect", self.refused("send", {"do": "outcome", "output": 1}))
         self.assertIn("next came out of turn", self.refused("send", {"do": "next"}))
+        self.assertIn("register came out of turn", self.refused("send", {"do": "register", "behaviors": []}))
         self.assertIn("done came while the outcome", self.refused(
             "send", {"do": "effect", "tool": "look", "args": {}, "idempotent": True}))
 
