@@ -147,20 +147,20 @@ see_monitor (struct ag_client *self, char detail[400])
     return beats;
 }
 
-//  Layers that an agent asked for and does not have. The house goes on without them, and says so.
+//  What an agent asked for and does not have. The house goes on without it, and says so.
 static void
 add_missing (struct ag_str agent, struct ag_buf *text)
 {
-    struct ag_str layer, remark = ag_pick_text (agent, "remark");
+    struct ag_str name = ag_pick_text (agent, "name"), remark = ag_pick_text (agent, "remark");
+    struct ag_buf open = {0};
+    ag_pick_open_walls (agent, &open);
     if (remark.n)
-        ag_buf_text (text, "%s%.*s: %.*s", text->n ? ", " : "",
-                     AG_STR_ARG (ag_pick_text (agent, "name")), AG_STR_ARG (remark));
-    for (struct ag_items items = ag_items (agent, "layers"); ag_items_next (&items, &layer);)
-        if (ag_kind_of (layer) == AG_MAP && !ag_pick_bool (layer, "in_force"))
-            ag_buf_text (text, "%s%.*s: no %.*s (%.*s)", text->n ? ", " : "",
-                         AG_STR_ARG (ag_pick_text (agent, "name")),
-                         AG_STR_ARG (ag_pick_text (layer, "name")),
-                         AG_STR_ARG (ag_pick_text (layer, "reason")));
+        ag_buf_text (text, "%s%.*s: %.*s", text->n ? ", " : "", AG_STR_ARG (name),
+                     AG_STR_ARG (remark));
+    if (open.n)
+        ag_buf_text (text, "%s%.*s: %.*s", text->n ? ", " : "", AG_STR_ARG (name),
+                     AG_STR_ARG (ag_buf_str (&open)));
+    ag_buf_fini (&open);
 }
 
 static bool

@@ -123,3 +123,17 @@ ag_pick_seq (struct ag_str map, const char *key)
         number = number * 10 + (uint64_t)(text.p[i] - '0');
     return number;
 }
+
+void
+ag_pick_open_walls (struct ag_str agent, struct ag_buf *text)
+{
+    static const char *const lists[] = {"layers", "nets"};
+    struct ag_str wall;
+    for (size_t i = 0; i < 2; i++)
+        for (struct ag_items items = ag_items (agent, lists[i]); ag_items_next (&items, &wall);)
+            if (ag_kind_of (wall) == AG_MAP && ag_kind_of (ag_pick (wall, "asked")) != AG_NULL &&
+                !ag_pick_bool (wall, "in_force"))
+                ag_buf_text (text, "%sno %s%.*s (%.*s)", text->n ? ", " : "", i ? "net " : "",
+                             AG_STR_ARG (ag_pick_text (wall, "name")),
+                             AG_STR_ARG (ag_pick_text (wall, "reason")));
+}

@@ -31,4 +31,6 @@ bool ag_pairs_next (struct ag_items *self, struct ag_str *key, struct ag_str *va
 void ag_pick_rest (struct ag_str map, const char *const *without, struct ag_buf *out);
 //  A number that is written as such, or at the end of an id ("evt_042"); 0 when there is none.
 uint64_t ag_pick_seq (struct ag_str map, const char *key);
+//  Append the nets and layers of an agent that were asked for and are not in force: "no uid (why), no net …".
+void ag_pick_open_walls (struct ag_str agent, struct ag_buf *text);
 #endif

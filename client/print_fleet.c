@@ -47,29 +47,20 @@ agent_row (const struct ag_look *look, ag_table_t *table, struct ag_str agent)
         ag_table_cell (table, ag_pick_text (agent, "remark"), AG_PLAIN);
 }
 
-//  Layers that were asked for and are not in force, with their reasons: "hello: no uid (...)".
+//  What was asked for and is not in force, with the reasons: "hello: no uid (...)".
 static void
 put_missing (const struct ag_look *look, struct ag_str agent)
 {
-    struct ag_str layer;
-    bool any = false;
-    for (struct ag_items items = ag_items (agent, "layers"); ag_items_next (&items, &layer);) {
-        if (ag_kind_of (layer) != AG_MAP || ag_pick_bool (layer, "in_force"))
-            continue;
-        if (!any) {
-            fputs (ag_paint (look, AG_YELLOW), stdout);
-            ag_look_text (stdout, ag_pick_text (agent, "name"));
-            printf (":%s", ag_paint (look, AG_PLAIN));
-        }
-        fputs (any ? ", no " : " no ", stdout);
-        ag_look_text (stdout, ag_pick_text (layer, "name"));
-        fputs (" (", stdout);
-        ag_look_text (stdout, ag_pick_text (layer, "reason"));
-        fputc (')', stdout);
-        any = true;
-    }
-    if (any)
+    struct ag_buf text = {0};
+    ag_pick_open_walls (agent, &text);
+    if (text.n) {
+        fputs (ag_paint (look, AG_YELLOW), stdout);
+        ag_look_text (stdout, ag_pick_text (agent, "name"));
+        printf (":%s ", ag_paint (look, AG_PLAIN));
+        ag_look_text (stdout, ag_buf_str (&text));
         fputc ('\n', stdout);
+    }
+    ag_buf_fini (&text);
 }
 
 void

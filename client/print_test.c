@@ -243,10 +243,13 @@ status_is_a_table_with_relative_times (void **state)
         "{'home':'/x/.agsup','epoch':3,'stream':1234,'agents':[{'name':'auditor','run':'r1',"
         "'state':'busy','pid':77,'since':'2025-12-31T23:57:00Z','restarts':2,'reason':null,"
         "'next_try':null,'events':40,'queue':1}],'forks':[{'name':'strict','run':'r2',"
-        "'state':'parked','pid':null,'layers':[{'name':'uid','in_force':false,'reason':'not root'},"
-        "{'name':'seccomp','in_force':true,'reason':null}]}],'forks_left_out':7}");
+        "'state':'parked','pid':null,'layers':[{'name':'uid','asked':'try','in_force':false,'"
+        "reason':'not root'},"
+        "{'name':'pidns','asked':null,'in_force':false,'reason':'not asked for'},"
+        "{'name':'seccomp','asked':'strict','in_force':true,'reason':null}],'nets':[{'name':"
+        "'memory','asked':5,'in_force':false,'reason':'sanitizer build'}]}],'forks_left_out':7}");
     assert_contains (text, "\nand 7 more of forks: `agsup tree` shows them\n");
-    assert_contains (text, "\nstrict: no uid (not root)\n");
+    assert_contains (text, "\nstrict: no uid (not root), no net memory (sanitizer build)\n");
     assert_contains (text, "/x/.agsup, epoch 3, 1234 events\n");
     assert_contains (text, "NAME");
     assert_contains (text, "auditor busy");

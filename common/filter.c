@@ -18,9 +18,6 @@ static const int reach_calls[] = {
     SCMP_SYS (pidfd_getfd),
     SCMP_SYS (process_madvise),
     SCMP_SYS (kcmp),
-    SCMP_SYS (io_uring_setup),
-    SCMP_SYS (io_uring_enter),
-    SCMP_SYS (io_uring_register),
     SCMP_SYS (bpf),
     SCMP_SYS (perf_event_open),
     SCMP_SYS (userfaultfd),
@@ -34,6 +31,8 @@ static const int reach_calls[] = {
     SCMP_SYS (open_tree),
     SCMP_SYS (fsopen),
     SCMP_SYS (fsmount),
+    SCMP_SYS (fsconfig),
+    SCMP_SYS (fspick),
     SCMP_SYS (mount_setattr),
     SCMP_SYS (chroot),
     SCMP_SYS (unshare),
@@ -42,74 +41,114 @@ static const int reach_calls[] = {
     SCMP_SYS (swapoff),
     SCMP_SYS (reboot),
     SCMP_SYS (kexec_load),
+    SCMP_SYS (kexec_file_load),
     SCMP_SYS (init_module),
     SCMP_SYS (finit_module),
     SCMP_SYS (delete_module),
     SCMP_SYS (open_by_handle_at),
+    SCMP_SYS (name_to_handle_at),
+    SCMP_SYS (memfd_secret),
+    SCMP_SYS (move_pages),
+    SCMP_SYS (migrate_pages),
+    SCMP_SYS (process_mrelease),
+    SCMP_SYS (iopl),
+    SCMP_SYS (ioperm),
+    SCMP_SYS (syslog),
     SCMP_SYS (settimeofday),
     SCMP_SYS (clock_settime),
-    SCMP_SYS (personality),
+    SCMP_SYS (clock_adjtime),
+    SCMP_SYS (adjtimex),
     SCMP_SYS (quotactl),
     SCMP_SYS (acct),
 };
 
+//  What libraries try first and do without where it is missing.
+static const int absent_calls[] = {SCMP_SYS (clone3), SCMP_SYS (io_uring_setup),
+                                   SCMP_SYS (io_uring_enter), SCMP_SYS (io_uring_register)};
+
 static int
-deny (scmp_filter_ctx context, const int *calls, size_t count)
+deny (scmp_filter_ctx context, uint32_t action, const int *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), calls[i], 0))
+        if (seccomp_rule_add (context, action, calls[i], 0))
             return -1;
     return 0;
 }
 
-//  Sockets of the internet and of everything stranger than it. Arguments are compared in 32 bits, as the
-//  kernel takes them.
+//  Sockets of any kind but these. Arguments are compared in 64 bits and the kernel looks at 32: what has a bit
+//  above is of no allowed kind.
 static int
-deny_internet (scmp_filter_ctx context)
+deny_sockets (scmp_filter_ctx context, bool internet)
 {
-    return seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), SCMP_SYS (socket), 1,
-                             SCMP_A0 (SCMP_CMP_MASKED_EQ, 0xffffffff, AF_INET)) ||
-           seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), SCMP_SYS (socket), 1,
-                             SCMP_A0 (SCMP_CMP_MASKED_EQ, 0xffffffff, AF_INET6)) ||
-           seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), SCMP_SYS (socket), 1,
-                             SCMP_A0 (SCMP_CMP_MASKED_EQ, 0xffffffff, AF_NETLINK)) ||
-           seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), SCMP_SYS (socket), 1,
-                             SCMP_A0 (SCMP_CMP_MASKED_EQ, 0xffffffff, AF_PACKET)) ||
-           seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), SCMP_SYS (socket), 1,
-                             SCMP_A0 (SCMP_CMP_MASKED_EQ, 0xffffffff, AF_VSOCK));
+    static const uint64_t strange[] = {0, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15};
+    const uint32_t no = SCMP_ACT_ERRNO (EPERM);
+    if (!internet)
+        return seccomp_rule_add (context, no, SCMP_SYS (socket), 1,
+                                 SCMP_A0 (SCMP_CMP_NE, AF_UNIX, 0));
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
+        if (seccomp_rule_add (context, no, SCMP_SYS (socket), 1,
+                              SCMP_A0 (SCMP_CMP_EQ, strange[i], 0)))
+            return -1;
+    return seccomp_rule_add (context, no, SCMP_SYS (socket), 1,
+                             SCMP_A0 (SCMP_CMP_GT, AF_NETLINK, 0));
 }
 
-//  New namespaces through clone; clone3 hides its flags behind a pointer.
+//  Words put into a terminal as if they were typed there; asking for a personality is no harm, taking one is.
 static int
-deny_namespaces (scmp_filter_ctx context)
+deny_words (scmp_filter_ctx context, uint32_t action)
+{
+    enum { STICKS = 0x5412, LINUX = 0x541c, ALL = 0xffffffff };
+    return seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), SCMP_SYS (ioctl), 1,
+                             SCMP_A1 (SCMP_CMP_MASKED_EQ, ALL, STICKS)) ||
+           seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), SCMP_SYS (ioctl), 1,
+                             SCMP_A1 (SCMP_CMP_MASKED_EQ, ALL, LINUX)) ||
+           seccomp_rule_add (context, action, SCMP_SYS (personality), 1,
+                             SCMP_A0 (SCMP_CMP_NE, ALL, 0));
+}
+
+//  New namespaces through clone; clone3 hides its flags behind a pointer, and is absent.
+static int
+deny_namespaces (scmp_filter_ctx context, uint32_t action)
 {
     static const uint64_t flags[] = {0x10000000, 0x20000000, 0x40000000, 0x00020000,
                                      0x04000000, 0x08000000, 0x02000000};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (seccomp_rule_add (context, SCMP_ACT_ERRNO (EPERM), SCMP_SYS (clone), 1,
+        if (seccomp_rule_add (context, action, SCMP_SYS (clone), 1,
                               SCMP_A0 (SCMP_CMP_MASKED_EQ, flags[i], flags[i])))
             return -1;
-    return seccomp_rule_add (context, SCMP_ACT_ERRNO (ENOSYS), SCMP_SYS (clone3), 0);
+    return 0;
 }
 
 static int
-fill (scmp_filter_ctx context, enum ag_filter filter)
+fill_program (scmp_filter_ctx context, bool strict)
+{
+    uint32_t action = strict ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO (EPERM);
+    return deny (context, action, reach_calls, sizeof reach_calls / sizeof *reach_calls) ||
+                   deny (context, SCMP_ACT_ERRNO (ENOSYS), absent_calls,
+                         sizeof absent_calls / sizeof *absent_calls) ||
+                   deny_namespaces (context, action) || deny_words (context, action)
+               ? -1
+               : 0;
+}
+
+static int
+fill (scmp_filter_ctx context, enum ag_filter filter, bool strict)
 {
     bool program = filter == AG_FILTER_PROGRAM || filter == AG_FILTER_NETWORK;
-    if (!program && deny (context, exec_calls, sizeof exec_calls / sizeof *exec_calls))
+    if (!program &&
+        deny (context, SCMP_ACT_ERRNO (EPERM), exec_calls, sizeof exec_calls / sizeof *exec_calls))
         return -1;
-    if (filter != AG_FILTER_BROKER && filter != AG_FILTER_NETWORK && deny_internet (context))
+    if (filter != AG_FILTER_BROKER && deny_sockets (context, filter == AG_FILTER_NETWORK))
         return -1;
-    return program ? deny (context, reach_calls, sizeof reach_calls / sizeof *reach_calls) ||
-                         deny_namespaces (context)
-                   : 0;
+    return program ? fill_program (context, strict) : 0;
 }
 
 static scmp_filter_ctx
-make (enum ag_filter filter, struct ag_err *err)
+make (enum ag_filter filter, bool strict, struct ag_err *err)
 {
     scmp_filter_ctx context = seccomp_init (SCMP_ACT_ALLOW);
-    if (!context || fill (context, filter)) {
+    if (!context || seccomp_attr_set (context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) ||
+        fill (context, filter, strict)) {
         seccomp_release (context);
         ag_fail (err, AG_E_SYSTEM, "a system call filter cannot be made on this machine");
         return NULL;
@@ -120,7 +159,7 @@ make (enum ag_filter filter, struct ag_err *err)
 int
 ag_filter_enter (enum ag_filter filter, struct ag_err *err)
 {
-    scmp_filter_ctx context = make (filter, err);
+    scmp_filter_ctx context = make (filter, false, err);
     if (!context)
         return -1;
     int rc = seccomp_attr_set (context, SCMP_FLTATR_CTL_TSYNC, 1);
@@ -133,9 +172,9 @@ ag_filter_enter (enum ag_filter filter, struct ag_err *err)
 }
 
 int
-ag_filter_export (enum ag_filter filter, struct ag_buf *out, struct ag_err *err)
+ag_filter_export (enum ag_filter filter, bool strict, struct ag_buf *out, struct ag_err *err)
 {
-    scmp_filter_ctx context = make (filter, err);
+    scmp_filter_ctx context = make (filter, strict, err);
     int fd = context ? memfd_create ("filter", MFD_CLOEXEC) : -1;
     int rc = fd < 0 ? -1 : seccomp_export_bpf (context, fd);
     off_t size = rc ? 0 : lseek (fd, 0, SEEK_END);

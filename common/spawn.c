@@ -21,6 +21,16 @@ ag_step_name (uint32_t step)
 }
 
 const char *
+ag_layer_name (uint32_t layer)
+{
+    static const char *const names[] = {
+#define LAYER(NAME, name) name,
+#include "schemas/layers.def"
+    };
+    return layer < AG_LAYERS ? names[layer] : "unknown";
+}
+
+const char *
 ag_proof_name (uint32_t proof)
 {
     static const char *const names[] = {"none", "cgroup", "pidns", "walk"};

@@ -20,17 +20,13 @@ enum { AG_NONCE = 33, AG_IMAGE_MAX = 1 << 20, AG_CHILDREN_MAX = 4096 };
 enum ag_child_kind { AG_CHILD_WORKER = 1, AG_CHILD_SERVICE };
 enum ag_house_process { AG_HOUSE_SUPERVISOR, AG_HOUSE_BROKER, AG_HOUSES };
 
-//  Walls that the nursery can raise; as masks 1u << layer. No new privileges, a new session, closed
-//  descriptors and no core file are always in force.
+//  Walls that the nursery can raise; as masks 1u << layer.
 enum ag_layer {
-    AG_LAYER_UID,      //  the uid and gid of the request, no other groups (root only)
-    AG_LAYER_CGROUP,   //  a control group of its own: its tree ends at once
-    AG_LAYER_PIDNS,    //  a pid namespace of its own: its tree ends with its first process
-    AG_LAYER_NETNS,    //  a network namespace without interfaces
-    AG_LAYER_LANDLOCK, //  files: `readable` (read and execute) and `dir` (everything), nothing else
-    AG_LAYER_SECCOMP,  //  the filter of the request
+#define LAYER(NAME, name) AG_LAYER_##NAME,
+#include "schemas/layers.def"
     AG_LAYERS
 };
+const char *ag_layer_name (uint32_t layer);
 
 //  What proves that nothing of a tree is left; in SPAWNED: what will.
 enum ag_proof { AG_PROOF_NONE, AG_PROOF_CGROUP, AG_PROOF_PIDNS, AG_PROOF_WALK };
@@ -47,6 +43,7 @@ const char *ag_proof_name (uint32_t proof);
 //  Limits, only ever lowered; 0 leaves one as it is. At the soft CPU limit comes SIGXCPU, a second later SIGKILL.
 struct ag_rlimits {
     uint64_t address_space_bytes, cpu_s, open_files, processes, file_bytes;
+    uint64_t group_memory_bytes; //  for AG_LAYER_MEMORY; for AG_LAYER_PIDS `processes` counts
 };
 
 //  Which limit seems to have ended a child: a guess from the signal, the limits and the usage below.
@@ -58,13 +55,14 @@ struct ag_spawn {
     enum ag_child_kind kind;
     const char *nonce; //  32 characters; AGSUP_NONCE of the child
     struct ag_rlimits limits;
-    uint32_t uid, gid;           //  for AG_LAYER_UID
-    uint32_t layers, required;   //  asked for; of these, without which the child must not start
-    const char *dir;             //  working directory; NULL: /
-    const char *const *argv;     //  argv[0] without a slash is looked for in the PATH of env
-    const char *const *env;      //  all but AGSUP_HOME_ID and AGSUP_NONCE, which the nursery adds
-    const char *const *readable; //  for AG_LAYER_LANDLOCK; may be NULL
-    const void *filter;          //  for AG_LAYER_SECCOMP: an array of struct sock_filter
+    uint32_t uid, gid;         //  for AG_LAYER_UID
+    uint32_t layers, required; //  asked for; of these, without which the child must not start
+    const char *dir;           //  working directory; NULL: /
+    const char *const *argv;   //  argv[0] without a slash is looked for in the PATH of env
+    const char *const *env;    //  all but AGSUP_HOME_ID and AGSUP_NONCE, which the nursery adds
+    const char *const *readable, *const *own,
+                                     *const *hidden; //  for LANDLOCK and MOUNTNS; may be NULL
+    const void *filter; //  for AG_LAYER_SECCOMP: an array of struct sock_filter
     uint32_t filter_bytes;
 };
 

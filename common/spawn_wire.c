@@ -66,6 +66,8 @@ ag_image_new (const struct ag_spawn *spawn, struct ag_err *err)
     head.counts[AG_IMAGE_ARGV] = add_list (&buf, spawn->argv);
     head.counts[AG_IMAGE_ENV] = add_list (&buf, spawn->env);
     head.counts[AG_IMAGE_READABLE] = add_list (&buf, spawn->readable);
+    head.counts[AG_IMAGE_OWN] = add_list (&buf, spawn->own);
+    head.counts[AG_IMAGE_HIDDEN] = add_list (&buf, spawn->hidden);
     memcpy (buf.p, &head, sizeof head);
     int fd = -1;
     if (buf.n + (size_t)spawn->filter_bytes > AG_IMAGE_MAX) {

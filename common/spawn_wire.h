@@ -1,7 +1,8 @@
 /*  spawn_wire - the bytes under spawn.h: requests, the image, packets with descriptors.
  *
- *  The image of a child: `struct ag_image`, then the strings (directory, arguments, environment, readable
- *  paths), each as a 32-bit length, its bytes and a NUL, then the filter. All in the machine's own order.
+ *  The image of a child: `struct ag_image`, then the strings (directory, arguments, environment, paths that are
+ *  readable, its own, hidden), each as a 32-bit length, its bytes and a NUL, then the filter. All in the machine's own
+ *  order.
  *  Both functions leave errno to the caller; neither blocks.
  *  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,14 @@ enum {
     AG_IMAGE_MAGIC = 0x61676931,
     AG_IMAGE_SEALS = 0x1 | 0x2 | 0x4 | 0x8
 }; //  F_SEAL_SEAL ... WRITE
-enum { AG_IMAGE_ARGV, AG_IMAGE_ENV, AG_IMAGE_READABLE, AG_IMAGE_LISTS };
+enum {
+    AG_IMAGE_ARGV,
+    AG_IMAGE_ENV,
+    AG_IMAGE_READABLE,
+    AG_IMAGE_OWN,
+    AG_IMAGE_HIDDEN,
+    AG_IMAGE_LISTS
+};
 
 struct ag_image {
     uint32_t magic, counts[AG_IMAGE_LISTS], filter_bytes;

@@ -5,9 +5,9 @@
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
 #include "supervisor/retention.h"
-#include "supervisor/spec.h"
 #include "supervisor/state.h"
 #include "supervisor/waiting.h"
+#include "supervisor/walls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,38 +69,21 @@ put_time (struct ag_house *house, struct ag_buf *out, int64_t at_ms)
     ag_put_lit (out, text);
 }
 
+//  What holds a process that is there. A service has no nets.
 static void
-put_wall (struct ag_buf *out, const char *name, const char *missing)
+put_walls (const struct ag_unit *unit, struct ag_answer *map)
 {
-    ag_put_map (out, 3);
-    ag_put_lit (out, "name");
-    ag_put_lit (out, name);
-    ag_put_lit (out, "in_force");
-    ag_put_bool (out, !missing);
-    ag_put_lit (out, "reason");
-    put_text_or_null (out, missing);
-}
-
-//  Layers that were asked for, and nets that do not hold.
-static void
-put_walls (const struct ag_unit *unit, struct ag_buf *out)
-{
-    static const char *const names[] = {"uid", "cgroup", "pidns", "netns", "landlock", "seccomp"};
-    size_t list = ag_open_list (out);
-    uint32_t count = 0;
-    for (int layer = 0; layer < AG_LAYERS; layer++) {
-        bool in_force = unit->layers & 1u << layer;
-        if (!in_force && !unit->refused[layer])
-            continue;
-        put_wall (out, names[layer], in_force ? NULL : strerror (unit->refused[layer]));
-        count++;
-    }
-    const char *off = unit->pid ? ag_spec_memory_off (unit) : NULL;
-    if (off) {
-        put_wall (out, "nets.memory", off);
-        count++;
-    }
-    ag_close (out, list, count);
+    struct ag_buf *out = map->out;
+    ag_answer_key (map, "nets");
+    if (unit->pid && unit->run)
+        ag_walls_nets (unit, out);
+    else
+        ag_put_list (out, 0);
+    ag_answer_key (map, "layers");
+    if (unit->pid)
+        ag_walls_layers (unit, out);
+    else
+        ag_put_list (out, 0);
 }
 
 static void
@@ -143,10 +126,7 @@ put_unit (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out
     ag_put_bool (out, !run || ag_queue_idle (house, unit->run));
     ag_answer_key (&map, "exhausted_by");
     put_text_or_null (out, run ? ag_queue_exhausted_by (house, unit->run) : NULL);
-    ag_answer_key (&map, "layers");
-    put_walls (unit, out);
-    ag_answer_key (&map, "walls");
-    put_text_or_null (out, unit->walls);
+    put_walls (unit, &map);
     ag_answer_end (&map);
 }
 

@@ -33,14 +33,14 @@ enum ag_unit_what {
 };
 //  Why the house ends a process; END_NONE: it did not, so its end is a death.
 enum ag_ending { AG_END_NONE, AG_END_IDLE, AG_END_STOP, AG_END_RESTART, AG_END_DOWN, AG_END_HOUSE };
-enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200 };
+enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200, AG_WALL_SAID = 72 };
 
 struct ag_unit {
     char name[AG_UNIT_NAME]; //  agent, label or run id (".program": second host), or the service
     uint64_t run;            //  0: a service
     uint32_t host;
-    bool fork;      //  of a run that is one
-    uint64_t place; //  run and host, by which it is found
+    bool fork, lacks; //  of a run that is one; lacks: a wall that it must have
+    uint64_t place;   //  run and host, by which it is found
     enum ag_unit_state state;
     bool wanted, due, inner;  //  inner: its process, a script host, reaches nobody but the house
     struct ag_replay *replay; //  hidden: it runs for a replay; NULL: it is the run's own
@@ -52,7 +52,7 @@ struct ag_unit {
     uint32_t uid, layers;
     int32_t refused[AG_LAYERS];
     enum ag_ending ending;
-    char walls[160]; //  what the worker itself said it has in force
+    char said[2][AG_WALL_SAID]; //  its word for landlock and seccomp, where it raises them itself
     char reason[AG_UNIT_REASON], remark[AG_UNIT_REASON]; //  remark: it runs, and something is off
     int64_t since_ms, next_try_ms;
     int64_t deaths[AG_UNIT_DEATHS]; //  monotonic times of the last ones

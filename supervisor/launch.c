@@ -4,6 +4,7 @@
 #include "supervisor/private.h"
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
+#include "supervisor/walls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,12 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SECRET_BYTES = 65536, SCRIPT_HOST_BYTES = 1 << 30 };
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-enum { SANITIZED = 1 }; //  it reserves terabytes of addresses
-#else
-enum { SANITIZED = 0 };
-#endif
+//  What a script host reserves, and what it uses, beside Lua's memory.
+enum { SECRET_BYTES = 65536, SCRIPT_HOST_BYTES = 1 << 30, SCRIPT_HOST_RESIDENT = 64 << 20 };
 
 static const char *const readable[] = {"/usr",  "/lib", "/lib64", "/bin",
                                        "/sbin", "/etc", "/dev",   "/proc"};
@@ -118,6 +115,12 @@ add_grants (struct ag_launch *launch, struct ag_str spec, struct ag_err *err)
     return 0;
 }
 
+static bool
+is_off (const struct ag_unit *unit, const char *layer)
+{
+    return ag_str_is (ag_walls_asked (unit, layer), "off");
+}
+
 static char *
 joined_files (struct ag_str spec)
 {
@@ -146,6 +149,8 @@ add_environment (struct ag_house *house, const struct ag_unit *unit, struct ag_l
             add_env (launch, ag_xprintf ("AGSUP_WORKER=ipc://%s", house->daemon->home.worker), err);
     if (!rc && files[0])
         rc = add_env (launch, ag_xprintf ("AGSUP_FILES=%s", files), err);
+    if (!rc && unit->inner && is_off (unit, "landlock"))
+        rc = add_env (launch, ag_xstrdup ("AGSUP_LANDLOCK=off"), err);
     if (!rc && unit->dir[0])
         rc = add_env (launch, ag_xprintf ("HOME=%s", unit->dir), err);
     free (files);
@@ -178,20 +183,10 @@ program_argv (struct ag_str host, struct ag_launch *launch, struct ag_err *err)
     return launch->argv[0] ? 0 : ag_fail (err, AG_E_CONFIG, "an empty command");
 }
 
-static struct ag_str
-layer_of (const struct ag_unit *unit, const char *name)
-{
-    struct ag_str layers, word = AG_LIT ("off");
-    if (!ag_map_get (ag_buf_str (&unit->spec), "layers", &layers))
-        ag_map_text (layers, name, &word);
-    return word;
-}
-
 static void
-ask_layer (const struct ag_unit *unit, const char *name, enum ag_layer layer,
-           struct ag_spawn *spawn)
+ask_layer (const struct ag_unit *unit, enum ag_layer layer, struct ag_spawn *spawn)
 {
-    struct ag_str word = layer_of (unit, name);
+    struct ag_str word = ag_walls_asked (unit, ag_layer_name (layer));
     if (ag_str_is (word, "off"))
         return;
     spawn->layers |= 1u << layer;
@@ -223,7 +218,8 @@ static void
 set_limits (const struct ag_unit *unit, bool script, struct ag_spawn *spawn)
 {
     uint64_t memory = ag_unit_net (unit, "memory_bytes"), cpu_ms = ag_unit_net (unit, "cpu_ms");
-    if (!SANITIZED)
+    spawn->limits.group_memory_bytes = memory && script ? memory + SCRIPT_HOST_RESIDENT : memory;
+    if (!AG_SANITIZED)
         spawn->limits.address_space_bytes = memory && script ? memory + SCRIPT_HOST_BYTES : memory;
     spawn->limits.cpu_s = (cpu_ms + 999) / 1000;
     spawn->limits.open_files = ag_unit_net (unit, "open_files");
@@ -239,14 +235,16 @@ check_floor (const struct ag_unit *unit, bool script, const struct ag_spawn *spa
     struct ag_str isolation = {0};
     ag_map_text (ag_buf_str (&unit->spec), "isolation", &isolation);
     bool by_uid = spawn->layers & 1u << AG_LAYER_UID;
-    bool by_seccomp = script && !ag_str_is (layer_of (unit, "seccomp"), "off");
-    if (by_uid || by_seccomp || ag_str_is (isolation, "none"))
+    bool by_seccomp = script && !is_off (unit, "seccomp");
+    const uint32_t room = 1u << AG_LAYER_MOUNTNS | 1u << AG_LAYER_PIDNS;
+    bool by_mounts = (spawn->required & room) == room;
+    if (by_uid || by_seccomp || by_mounts || ag_str_is (isolation, "none"))
         return 0;
-    return ag_fail (
-        err, AG_E_CONFIG,
-        "%s would run as you, with nothing between it and this home; say isolation = \"none\" "
-        "if that is meant, or start the house as root",
-        unit->name);
+    return ag_fail (err, AG_E_CONFIG,
+                    "%s would run as you, with nothing between it and this home; require the "
+                    "layers mountns and "
+                    "pidns, say isolation = \"none\" if that is meant, or start the house as root",
+                    unit->name);
 }
 
 static bool
@@ -264,15 +262,51 @@ is_granted (const struct ag_unit *unit, const char *what)
 static int
 ask_filter (const struct ag_unit *unit, struct ag_launch *launch, struct ag_err *err)
 {
-    if (ag_str_is (layer_of (unit, "seccomp"), "off"))
+    if (is_off (unit, "seccomp"))
         return 0;
     enum ag_filter filter = is_granted (unit, "network") ? AG_FILTER_NETWORK : AG_FILTER_PROGRAM;
-    if (ag_filter_export (filter, &launch->filter, err))
+    bool strict = ag_str_is (ag_walls_asked (unit, "seccomp"), "strict");
+    if (ag_filter_export (filter, strict, &launch->filter, err))
         return -1;
     launch->spawn.layers |= 1u << AG_LAYER_SECCOMP;
+    launch->spawn.required |= 1u << AG_LAYER_SECCOMP;
     launch->spawn.filter = launch->filter.p;
     launch->spawn.filter_bytes = (uint32_t)launch->filter.n;
     return 0;
+}
+
+//  Where a control group counts it holds more than a limit of each process does.
+static int
+ask_group_nets (const struct ag_unit *unit, bool script, struct ag_spawn *spawn, struct ag_err *err)
+{
+    bool own_uid = spawn->layers & 1u << AG_LAYER_UID;
+    uint64_t memory = ag_unit_net (unit, "memory_bytes"),
+             processes = ag_unit_net (unit, "processes");
+    uint32_t asked = (memory ? 1u << AG_LAYER_MEMORY : 0) | (processes ? 1u << AG_LAYER_PIDS : 0);
+    if (spawn->layers & 1u << AG_LAYER_CGROUP)
+        spawn->layers |= asked;
+    if (AG_SANITIZED && memory && !script && ag_walls_needs (unit, "memory"))
+        spawn->required |= 1u << AG_LAYER_MEMORY;
+    if (geteuid() == 0 && !own_uid && processes && ag_walls_needs (unit, "processes"))
+        spawn->required |= 1u << AG_LAYER_PIDS;
+    if (spawn->required & ~spawn->layers)
+        return ag_fail (
+            err, AG_E_CONFIG,
+            "%s requires a net that only a control group could hold here, and its layer "
+            "cgroup is off",
+            unit->name);
+    return 0;
+}
+
+static void
+ask_spaces (const struct ag_unit *unit, struct ag_spawn *spawn)
+{
+    static const enum ag_layer spaces[] = {AG_LAYER_CGROUP, AG_LAYER_PIDNS, AG_LAYER_IPCNS,
+                                           AG_LAYER_MOUNTNS};
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        ask_layer (unit, spaces[i], spawn);
+    if (!is_granted (unit, "network"))
+        ask_layer (unit, AG_LAYER_NETNS, spawn);
 }
 
 static int
@@ -281,24 +315,26 @@ worker_walls (struct ag_house *house, struct ag_unit *unit, bool script, struct 
 {
     struct ag_spawn *spawn = &launch->spawn;
     if (geteuid() == 0)
-        ask_layer (unit, "uid", AG_LAYER_UID, spawn);
-    else if (ag_str_is (layer_of (unit, "uid"), "require"))
+        ask_layer (unit, AG_LAYER_UID, spawn);
+    else if (ag_str_is (ag_walls_asked (unit, "uid"), "require"))
         return ag_fail (err, AG_E_CONFIG,
                         "%s requires a uid of its own, which only a house of root can give",
                         unit->name);
+    ask_spaces (unit, spawn);
     if (!script) {
-        ask_layer (unit, "landlock", AG_LAYER_LANDLOCK, spawn);
+        ask_layer (unit, AG_LAYER_LANDLOCK, spawn);
         if (ask_filter (unit, launch, err))
             return -1;
     }
-    if (check_floor (unit, script, spawn, err))
+    if (ask_group_nets (unit, script, spawn, err) || check_floor (unit, script, spawn, err))
         return -1;
     if (spawn->layers & 1u << AG_LAYER_UID && choose_uid (house, unit, spawn, err))
         return -1;
     return 0;
 }
 
-//  What a program under Landlock may read: the system, its grants, its own folder.
+//  What a program under Landlock, or any worker in a file system of its own, may read: the system, its grants, its
+//  own folder.
 static void
 set_readable (struct ag_launch *launch, struct ag_str spec, const char *own)
 {
@@ -314,16 +350,15 @@ set_readable (struct ag_launch *launch, struct ag_str spec, const char *own)
     launch->spawn.readable = launch->readable;
 }
 
-const char *
-ag_spec_memory_off (const struct ag_unit *unit)
+//  Where it has a file system of its own, the home is not in it; its directory and the way to the house are.
+static void
+set_own (struct ag_house *house, const struct ag_unit *unit, struct ag_launch *launch)
 {
-    struct ag_str hosts, host, kind;
-    if (!SANITIZED || !unit->run || !ag_unit_net (unit, "memory_bytes") ||
-        ag_map_get (ag_buf_str (&unit->spec), "hosts", &hosts) ||
-        ag_list_nth (hosts, unit->host, &host) || ag_map_text (host, "kind", &kind) ||
-        ag_str_is (kind, "script"))
-        return NULL;
-    return "sanitizer build";
+    launch->own[0] = unit->dir;
+    launch->own[1] = house->daemon->home.worker;
+    launch->spawn.own = launch->own;
+    launch->hidden[0] = house->daemon->home.dir;
+    launch->spawn.hidden = launch->hidden;
 }
 
 static int
@@ -336,7 +371,6 @@ launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *l
         return ag_fail (err, AG_E_CORRUPT, "%s has no host %u", unit->name, unit->host);
     bool script = unit->inner = ag_str_is (kind, "script");
     launch->spawn.kind = AG_CHILD_WORKER;
-    launch->spawn.layers = 1u << AG_LAYER_CGROUP; //  where one can be had, a tree ends at once
     if (script ? script_argv (launch, err) : program_argv (host, launch, err))
         return -1;
     if (worker_walls (house, unit, script, launch, err))
@@ -351,8 +385,8 @@ launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *l
     if (own)
         keep (launch, own);
     launch->spawn.dir = own ? own : unit->dir;
-    if (!script)
-        set_readable (launch, spec, own);
+    set_readable (launch, spec, own);
+    set_own (house, unit, launch);
     return 0;
 }
 
@@ -376,7 +410,9 @@ ag_spec_launch (struct ag_house *house, struct ag_unit *unit, struct ag_launch *
     launch->spawn.argv = launch->argv;
     launch->spawn.env = launch->env;
     memset (unit->refused, 0, sizeof unit->refused);
-    unit->uid = 0;
+    unit->layers = unit->uid = 0;
+    unit->lacks = false;
+    unit->said[0][0] = unit->said[1][0] = 0;
     int rc =
         unit->run ? launch_worker (house, unit, launch, err) : launch_service (unit, launch, err);
     return rc ? -1 : add_environment (house, unit, launch, err);

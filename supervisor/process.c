@@ -326,7 +326,7 @@ on_stopped (struct ag_house *house, struct ag_unit *unit, const struct ag_nurser
 {
     ag_output_drain (unit->output);
     tell_stopped (house, unit, event);
-    gone (house, unit, false);
+    gone (house, unit, unit->lacks);
     if (unit->state != AG_UNIT_BACKOFF && unit->state != AG_UNIT_FAILED)
         unit->reason[0] = 0;
 }

@@ -48,15 +48,12 @@ int ag_spec_welcome (struct ag_house *house, struct ag_unit *unit, struct ag_buf
 //  Fill in what the nursery is asked for; the strings live in hold until it is freed.
 struct ag_launch {
     struct ag_spawn spawn;
-    const char *argv[258], *env[80], *readable[80]; //  NULL at their ends
+    const char *argv[258], *env[80], *readable[80], *own[3], *hidden[2]; //  NULL at their ends
     struct ag_buf filter;
     char *texts[420];
     size_t text_count;
 };
 int ag_spec_launch (struct ag_house *house, struct ag_unit *unit, struct ag_launch *launch,
                     struct ag_err *err);
-//  Why the net of memory that a program was given is not in force; NULL: it is, or there is none. Lua's is
-//  held by its worker, always.
-const char *ag_spec_memory_off (const struct ag_unit *unit);
 void ag_launch_fini (struct ag_launch *launch);
 #endif

@@ -10,6 +10,7 @@
 #include "supervisor/replay.h"
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
+#include "supervisor/walls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,18 +224,17 @@ registered (struct request *request, struct ag_str behaviors, struct ag_str tool
     return 0;
 }
 
-//  What the worker says of the walls that it raised itself; status shows it as the worker's word.
-static void
-note_walls (struct ag_unit *unit, struct ag_str walls)
+//  What the worker says of the walls that it raised itself. One that has to be and is not is no fault of the
+//  worker's: its start has failed.
+static int
+note_walls (struct request *request, struct ag_str walls, struct ag_err *err)
 {
-    struct ag_str landlock = AG_LIT ("?"), seccomp = AG_LIT ("?");
-    if (!walls.p)
-        return;
-    ag_map_text (walls, "landlock", &landlock);
-    ag_map_text (walls, "seccomp", &seccomp);
-    if (ag_utf8 (landlock) && ag_utf8 (seccomp) && landlock.n < 70 && seccomp.n < 70)
-        snprintf (unit->walls, sizeof unit->walls, "landlock %.*s, seccomp %.*s",
-                  AG_STR_ARG (landlock), AG_STR_ARG (seccomp));
+    struct ag_unit *unit = request->session->unit;
+    if (!ag_walls_said (unit, walls, err))
+        return 0;
+    unit->lacks = true;
+    ag_unit_kill (request->house, unit, "%s", err->text);
+    return -1;
 }
 
 static int
@@ -243,8 +243,8 @@ handle_hello (struct request *request, struct ag_err *err)
     const struct ag_msg_hello *hello = &request->msg->hello;
     struct ag_unit *unit = request->session->unit;
     request->waits = true;
-    note_walls (unit, hello->walls);
-    if (ag_spec_welcome (request->house, unit, &request->answer, err))
+    if (note_walls (request, hello->walls, err) ||
+        ag_spec_welcome (request->house, unit, &request->answer, err))
         return -1;
     if (!hello->behaviors.p) //  it registers later
         return 0;
@@ -256,8 +256,8 @@ handle_register (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_registration *msg = &request->msg->registration;
     request->waits = true;
-    note_walls (request->session->unit, msg->walls);
-    if (registered (request, msg->behaviors, msg->tools, err))
+    if (note_walls (request, msg->walls, err) ||
+        registered (request, msg->behaviors, msg->tools, err))
         return -1;
     ag_answer_ok (&request->answer, (struct ag_str){0});
     return 0;

@@ -40,11 +40,20 @@ make_grouped (struct ag_infant *infant, const struct ag_newborn *child)
     return pid;
 }
 
+static const struct {
+    enum ag_layer layer;
+    uint64_t flag;
+} spaces[] = {{AG_LAYER_PIDNS, CLONE_NEWPID},
+              {AG_LAYER_NETNS, CLONE_NEWNET},
+              {AG_LAYER_IPCNS, CLONE_NEWIPC},
+              {AG_LAYER_MOUNTNS, CLONE_NEWNS}};
+
 static uint64_t
 namespaces_of (uint32_t layers)
 {
-    uint64_t flags = (layers >> AG_LAYER_PIDNS & 1 ? CLONE_NEWPID : 0) |
-                     (layers >> AG_LAYER_NETNS & 1 ? CLONE_NEWNET : 0);
+    uint64_t flags = 0;
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        flags |= layers >> spaces[i].layer & 1 ? spaces[i].flag : 0;
     return flags && geteuid() ? flags | CLONE_NEWUSER : flags;
 }
 
@@ -69,7 +78,9 @@ refuse (struct ag_newborn *child, const struct ag_spawn_request *request, uint32
 static int
 refuse_walls (struct ag_infant *infant, struct ag_newborn *child)
 {
-    const uint32_t walls = 1u << AG_LAYER_PIDNS | 1u << AG_LAYER_NETNS;
+    uint32_t walls = 0;
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        walls |= 1u << spaces[i].layer;
     if (refuse (child, &infant->request, infant->request.layers & walls))
         return -1;
     infant->request.layers = child->layers;
@@ -154,16 +165,34 @@ bear (const struct ag_birth *self, const struct ag_spawn_request *request, int i
     return rc;
 }
 
+//  Its control group, with what that is to hold.
+static int
+make_group (const struct ag_birth *self, const struct ag_spawn_request *request,
+            struct ag_newborn *child)
+{
+    const struct {
+        enum ag_layer layer;
+        int (*make) (const struct ag_cgroups *groups, uint64_t id, uint64_t value);
+        uint64_t value;
+    } rows[] = {{AG_LAYER_CGROUP, ag_cgroup_make, 0},
+                {AG_LAYER_MEMORY, ag_cgroup_limit_memory, request->limits.group_memory_bytes},
+                {AG_LAYER_PIDS, ag_cgroup_limit_processes, request->limits.processes}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (child->layers >> rows[i].layer & 1 &&
+            rows[i].make (self->cgroups, request->id, rows[i].value) &&
+            refuse (child, request, 1u << rows[i].layer))
+            return -1;
+    return 0;
+}
+
 int
 ag_birth (const struct ag_birth *self, const struct ag_spawn_request *request, int image,
           struct ag_newborn *child, struct ag_report *why)
 {
-    bool group = request->layers >> AG_LAYER_CGROUP & 1;
     *child = (struct ag_newborn){.layers = request->layers};
     if (ag_image_check (image))
         return stop_at (why, AG_STEP_IMAGE);
-    if (group && ag_cgroup_make (self->cgroups, request->id) &&
-        refuse (child, request, 1u << AG_LAYER_CGROUP))
+    if (make_group (self, request, child))
         return stop_at (why, AG_STEP_CGROUP);
     int rc = bear (self, request, image, child, why);
     if (rc && child->layers >> AG_LAYER_CGROUP & 1)

@@ -29,18 +29,6 @@ open_home (struct ag_cgroups *self)
     return dir;
 }
 
-void
-ag_cgroups_open (struct ag_cgroups *self, const char *home_id)
-{
-    *self = (struct ag_cgroups){.dir = -1};
-    snprintf (self->name, sizeof self->name, "agsup-%s", home_id);
-    self->parent = ag_group_open (NULL);
-    if (self->parent >= 0)
-        self->dir = open_home (self);
-    if (self->dir < 0)
-        self->error = errno;
-}
-
 static int
 put (int dir, const char *group, const char *file, const char *text)
 {
@@ -54,6 +42,32 @@ put (int dir, const char *group, const char *file, const char *text)
     close (fd);
     errno = error;
     return n < 0 ? -1 : 0;
+}
+
+//  Controllers are handed down level by level, each by itself: one that is not ours keeps no other away. What
+//  came of it shows in the groups of children.
+static void
+hand_down (const struct ag_cgroups *self)
+{
+    static const char *const controllers[] = {"+memory", "+pids"};
+    for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
+        put (self->parent, ".", "cgroup.subtree_control", controllers[i]);
+        put (self->dir, ".", "cgroup.subtree_control", controllers[i]);
+    }
+}
+
+void
+ag_cgroups_open (struct ag_cgroups *self, const char *home_id)
+{
+    *self = (struct ag_cgroups){.dir = -1};
+    snprintf (self->name, sizeof self->name, "agsup-%s", home_id);
+    self->parent = ag_group_open (NULL);
+    if (self->parent >= 0)
+        self->dir = open_home (self);
+    if (self->dir < 0)
+        self->error = errno;
+    else
+        hand_down (self);
 }
 
 //  cgroup.events counts the groups below as well; a group that does not exist holds nothing.
@@ -129,13 +143,55 @@ group_name (char name[24], uint64_t id)
 }
 
 int
-ag_cgroup_make (const struct ag_cgroups *self, uint64_t id)
+ag_cgroup_make (const struct ag_cgroups *self, uint64_t id, uint64_t unused)
 {
     char name[24];
+    (void)unused;
     group_name (name, id);
     if (self->dir < 0)
         return errno = self->error, -1;
     return mkdirat (self->dir, name, 0755) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+static int
+limit (const struct ag_cgroups *self, uint64_t id, const char *file, uint64_t value)
+{
+    char name[24], text[24];
+    group_name (name, id);
+    snprintf (text, sizeof text, "%llu", (unsigned long long)value);
+    if (self->dir < 0)
+        return errno = self->error, -1;
+    return put (self->dir, name, file, text);
+}
+
+//  A kernel without swap has no memory.swap.max.
+int
+ag_cgroup_limit_memory (const struct ag_cgroups *self, uint64_t id, uint64_t bytes)
+{
+    if (limit (self, id, "memory.max", bytes) || limit (self, id, "memory.oom.group", 1))
+        return -1;
+    return limit (self, id, "memory.swap.max", 0) && errno != ENOENT ? -1 : 0;
+}
+
+int
+ag_cgroup_limit_processes (const struct ag_cgroups *self, uint64_t id, uint64_t count)
+{
+    return limit (self, id, "pids.max", count);
+}
+
+bool
+ag_cgroup_out_of_memory (const struct ag_cgroups *self, uint64_t id)
+{
+    char name[24], path[64], text[512];
+    group_name (name, id);
+    snprintf (path, sizeof path, "%s/memory.events", name);
+    int fd = openat (self->dir, path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read (fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close (fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *kills = strstr (text, "oom_kill ");
+    return kills && kills[9] != '0';
 }
 
 int

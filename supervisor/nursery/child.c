@@ -2,7 +2,10 @@
 #include "supervisor/nursery/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -118,8 +121,8 @@ ag_child_hear (struct ag_child *self)
     }
 }
 
-//  A guess, for people. Only the kernel's CPU limit kills a second after SIGXCPU; a death that we did not
-//  cause, with most of the allowed memory in use, was likely for want of more.
+//  A guess, for people, but where a control group has counted. Only the kernel's CPU limit kills a second after
+//  SIGXCPU; a death that we did not cause, with most of the allowed memory in use, was likely for want of more.
 static uint32_t
 guess_fired (const struct ag_child *self)
 {
@@ -130,6 +133,8 @@ guess_fired (const struct ag_child *self)
     if (fact->signal == SIGXCPU ||
         (fact->signal == SIGKILL && self->limits.cpu_s && cpu_us / 1000000 >= self->limits.cpu_s))
         return AG_FIRED_CPU;
+    if (in_force (self, AG_LAYER_MEMORY) && ag_cgroup_out_of_memory (self->cgroups, fact->id))
+        return AG_FIRED_MEMORY;
     bool well = fact->code == 0 || self->killed;
     return !well && limit && fact->max_rss_bytes >= limit / 4 * 3 ? AG_FIRED_MEMORY : AG_FIRED_NONE;
 }
@@ -169,6 +174,23 @@ send_signal (const struct ag_child *self, int signal)
         syscall (SYS_pidfd_send_signal, self->pidfd, signal, NULL, 0);
 }
 
+//  The first process of a pid namespace does not get a signal that it does not catch.
+static bool
+can_be_asked (const struct ag_child *self)
+{
+    char path[64], text[4096];
+    if (!in_force (self, AG_LAYER_PIDNS))
+        return true;
+    snprintf (path, sizeof path, "/proc/%d/status", self->fact.pid);
+    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read (fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close (fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *caught = strstr (text, "SigCgt:\t");
+    return caught && strtoull (caught + 8, NULL, 16) >> (SIGTERM - 1) & 1;
+}
+
 void
 ag_child_end (struct ag_child *self, uint32_t grace_ms, uint64_t now_ms)
 {
@@ -176,7 +198,7 @@ ag_child_end (struct ag_child *self, uint32_t grace_ms, uint64_t now_ms)
         return;
     ag_child_hear (self);
     uint64_t deadline_ms = now_ms + grace_ms;
-    if (!grace_ms || !self->ran) {
+    if (!grace_ms || !self->ran || !can_be_asked (self)) {
         self->stage = AG_ENDING;
     } else if (self->stage == AG_RUNNING) {
         self->stage = AG_LEAVING;

@@ -422,6 +422,84 @@ a_network_namespace_has_no_way_out (void **state)
     assert_string_equal (text, expected);
 }
 
+//  What a child that has a file system of its own finds; it must be able to make one.
+static struct ag_nursery_event
+spawn_apart (struct house *house, struct ag_spawn *row, const char *command)
+{
+    const char *const argv[] = {"sh", "-c", command, NULL};
+    row->kind = AG_CHILD_WORKER;
+    row->argv = argv;
+    spawn (house, row);
+    return await (house, AG_NURSERY_SPAWNED, row->id);
+}
+
+static void
+a_file_system_of_its_own_shows_what_was_given_and_nothing_else (void **state)
+{
+    struct house *house = *state;
+    char text[1024], own[128], command[1024];
+    snprintf (own, sizeof own, "%s/home/own", house->dir);
+    open_house (house, NULL);
+    assert_int_equal (mkdir (own, 0700), 0);
+    assert_int_equal (chown (own, house->uid, (gid_t)-1), 0);
+    const char *const readable[] = {"/usr",          "/bin",     "/lib", "/lib64",
+                                    "/no/such/path", house->dir, NULL},
+                      *const hidden[] = {house->home, NULL}, *const owns[] = {own, NULL};
+    struct ag_spawn row = {.id = 1,
+                           .dir = own,
+                           .readable = readable,
+                           .own = owns,
+                           .hidden = hidden,
+                           .layers = 1u << AG_LAYER_MOUNTNS | 1u << AG_LAYER_PIDNS};
+    snprintf (command, sizeof command,
+              "pwd; ls /; ls %s; echo mine > %s/file && cat %s/file; cat /etc/hostname; "
+              "echo x > /usr/made; echo x > /made; echo $$; ls -d /proc/[0-9]* | wc -l; "
+              "echo x > /dev/null && ls /dev | wc -l",
+              house->home, own, own);
+    struct ag_nursery_event spawned = spawn_apart (house, &row, command);
+    if (spawned.refused[AG_LAYER_MOUNTNS]) {
+        shut_output (&spawned);
+        skip_because (strerror (spawned.refused[AG_LAYER_MOUNTNS]));
+    }
+    drink (spawned.output[0], text, sizeof text);
+    assert_non_null (strstr (text, "/home/own\nbin\ndev\nlib\nlib64\nproc\ntmp\nusr\nown\nmine\n"));
+    const char *at = strstr (text, "usr\nown\n") + 4; //  all that is left of the home
+    assert_string_equal (at, "own\nmine\n1\n3\n5\n");
+    drink (spawned.output[1], text, sizeof text);
+    assert_non_null (strstr (text, "/etc/hostname: No such file"));
+    assert_non_null (strstr (text, "/usr/made: Read-only file system"));
+    assert_non_null (strstr (text, "/made: Read-only file system"));
+    assert_int_equal (await (house, AG_NURSERY_STOPPED, 1).proof, AG_PROOF_PIDNS);
+    assert_int_equal (access ("/usr/made", F_OK), -1);
+}
+
+static void
+who_is_first_in_its_pid_namespace_and_hears_no_signal_is_not_waited_for (void **state)
+{
+    struct house *house = *state;
+    char text[64];
+    static const char *const commands[] = {"echo up; sleep 1000",
+                                           "trap 'exit 3' TERM; echo up; sleep 1000 & wait"};
+    open_house (house, NULL);
+    for (uint64_t i = 0; i < 2; i++) {
+        struct ag_spawn row = {.id = i, .layers = PIDNS};
+        struct ag_nursery_event spawned = spawn_apart (house, &row, commands[i]);
+        if (spawned.refused[AG_LAYER_PIDNS]) {
+            shut_output (&spawned);
+            skip_because (strerror (spawned.refused[AG_LAYER_PIDNS]));
+        }
+        assert_true (readable_within (spawned.output[0], PATIENCE_MS));
+        assert_true (read (spawned.output[0], text, sizeof text) > 0); //  its trap is set
+        uint64_t begin = ag_clock_ms();
+        ag_nursery_kill (house->nursery, i, 6000);
+        struct ag_nursery_event stopped = await (house, AG_NURSERY_STOPPED, i);
+        assert_true (ag_clock_ms() - begin < 5000);
+        assert_int_equal (stopped.signal, i ? 0 : SIGKILL);
+        assert_int_equal (stopped.code, i ? 3 : -1);
+        shut_output (&spawned);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -444,6 +522,8 @@ main (int argc, char **argv)
         OURS (a_filter_is_installed_as_given),
         OURS (landlock_leaves_what_was_granted),
         OURS (a_network_namespace_has_no_way_out),
+        OURS (a_file_system_of_its_own_shows_what_was_given_and_nothing_else),
+        OURS (who_is_first_in_its_pid_namespace_and_hears_no_signal_is_not_waited_for),
     };
     const struct CMUnitTest nobodys[] = {
         NOBODYS (a_child_runs_prints_and_ends_with_proof),
@@ -455,6 +535,7 @@ main (int argc, char **argv)
         NOBODYS (a_filter_is_installed_as_given),
         NOBODYS (landlock_leaves_what_was_granted),
         NOBODYS (a_network_namespace_has_no_way_out),
+        NOBODYS (a_file_system_of_its_own_shows_what_was_given_and_nothing_else),
     };
     int failed = cmocka_run_group_tests (ours, NULL, NULL);
     return failed + (nobody_can_come() ? cmocka_run_group_tests (nobodys, NULL, NULL) : 0);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const char *const argv[] = {"program", "an argument", "", NULL},
-                         *const env[] = {"A=1", NULL}, *const readable[] = {"/usr", NULL};
+                         *const env[] = {"A=1", NULL}, *const paths[] = {"/usr", NULL};
 
 static int
 image (void)
@@ -23,7 +23,9 @@ image (void)
     struct ag_spawn spawn = {.dir = "/tmp",
                              .argv = argv,
                              .env = env,
-                             .readable = readable,
+                             .readable = paths,
+                             .own = paths,
+                             .hidden = paths,
                              .filter = "12345678",
                              .filter_bytes = 8};
     int fd = ag_image_new (&spawn, &err);

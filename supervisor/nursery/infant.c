@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "common/buf.h"
+#include "supervisor/nursery/mounts.h"
 #include "supervisor/nursery/wall.h"
 
 static bool
@@ -155,6 +156,18 @@ find_program (struct ag_infant *self)
 }
 
 static int
+enter_mounts (struct ag_infant *self)
+{
+    char ***list = self->strings.list;
+    struct ag_mounts mounts = {.readable = list[AG_IMAGE_READABLE],
+                               .dir = self->strings.dir,
+                               .own = list[AG_IMAGE_OWN],
+                               .hidden = list[AG_IMAGE_HIDDEN],
+                               .proc = has (self, AG_LAYER_PIDNS)};
+    return ag_mounts_enter (&mounts);
+}
+
+static int
 lower (int resource, uint64_t soft, uint64_t hard)
 {
     struct rlimit limit;
@@ -233,8 +246,8 @@ renounce_privileges (struct ag_infant *self)
 static int
 raise_landlock (struct ag_infant *self)
 {
-    return ag_wall_landlock (self->strings.list[AG_IMAGE_READABLE], self->strings.dir,
-                             self->executable);
+    return ag_wall_landlock (self->strings.list[AG_IMAGE_READABLE],
+                             self->strings.list[AG_IMAGE_OWN], self->strings.dir, self->executable);
 }
 
 static int
@@ -259,13 +272,14 @@ is_script (const struct ag_infant *self)
     return n == sizeof magic && magic[0] == '#' && magic[1] == '!';
 }
 
-//  With a uid of its own a child may not reach its program any more, but it holds it open. An interpreter
-//  opens its script by name: that one must lie where the uid can read it.
+//  With a uid or a file system of its own a child may not reach its program any more, but it holds it open. An
+//  interpreter opens its script by name: that one must lie where the uid can read it.
 static int
 run (struct ag_infant *self)
 {
     char **argv = self->strings.list[AG_IMAGE_ARGV], **env = self->strings.list[AG_IMAGE_ENV];
-    if (has (self, AG_LAYER_UID) && !is_script (self))
+    bool apart = has (self, AG_LAYER_UID) || has (self, AG_LAYER_MOUNTNS);
+    if (apart && !is_script (self))
         return (int)syscall (SYS_execveat, self->executable, "", argv, env, AT_EMPTY_PATH);
     return execve (self->program, argv, env);
 }
@@ -283,6 +297,7 @@ static const struct {
     [AG_STEP_STDIO] = {wire_up, ALWAYS},
     [AG_STEP_DIRECTORY] = {enter_directory, ALWAYS},
     [AG_STEP_EXECUTABLE] = {find_program, ALWAYS},
+    [AG_STEP_MOUNTS] = {enter_mounts, AG_LAYER_MOUNTNS},
     [AG_STEP_LIMITS] = {set_limits, ALWAYS},
     [AG_STEP_UID] = {change_user, AG_LAYER_UID},
     [AG_STEP_PARENT] = {tie_to_parent, ALWAYS},

@@ -63,21 +63,29 @@ allow_path (int rules, const char *path, uint64_t allowed)
 }
 
 static int
-allow_all (int rules, uint64_t all, char *const *readable, const char *dir, int program)
+allow_paths (int rules, char *const *paths, uint64_t allowed)
+{
+    for (; *paths; paths++)
+        if (allow_path (rules, *paths, allowed))
+            return -1;
+    return 0;
+}
+
+static int
+allow_all (int rules, uint64_t all, char *const *readable, char *const *own, const char *dir,
+           int program)
 {
     uint64_t reading = EXECUTE | READ_FILE | READ_DIR;
-    for (; *readable; readable++)
-        if (allow_path (rules, *readable, reading))
-            return -1;
-    bool own = strcmp (dir, "/"); //  the root is where a child without a directory stands
-    return allow (rules, program, reading) || (own && allow_path (rules, dir, all)) ||
+    bool has_dir = strcmp (dir, "/"); //  the root is where a child without a directory stands
+    return allow_paths (rules, readable, reading) || allow_paths (rules, own, all) ||
+                   allow (rules, program, reading) || (has_dir && allow_path (rules, dir, all)) ||
                    allow_path (rules, "/dev/null", READ_FILE | WRITE_FILE)
                ? -1
                : 0;
 }
 
 int
-ag_wall_landlock (char *const *readable, const char *dir, int program)
+ag_wall_landlock (char *const *readable, char *const *own, const char *dir, int program)
 {
     int version = (int)syscall (SYS_landlock_create_ruleset, NULL, 0, VERSION);
     if (version < 1)
@@ -87,7 +95,7 @@ ag_wall_landlock (char *const *readable, const char *dir, int program)
     int rules = (int)syscall (SYS_landlock_create_ruleset, &set, size, 0);
     if (rules < 0)
         return -1;
-    int rc = allow_all (rules, set.files, readable, dir, program) ||
+    int rc = allow_all (rules, set.files, readable, own, dir, program) ||
                      syscall (SYS_landlock_restrict_self, rules, 0)
                  ? -1
                  : 0;

@@ -442,8 +442,9 @@ class Fleet(unittest.TestCase):
         row = self.state(house, "actor", "ready")
         with open(f"/proc/{row['pid']}/limits", encoding="utf-8") as file:
             holds = str(900 << 20) in file.read()
-        said = [layer["reason"] for layer in row["layers"] if layer["name"] == "nets.memory"]
-        self.assertEqual(said, [] if holds else ["sanitizer build"])
+        net = next(net for net in row["nets"] if net["name"] == "memory")
+        self.assertEqual((net["asked"], net["in_force"]), (900 << 20, holds))
+        self.assertEqual(net["reason"], "address space of each process" if holds else "sanitizer build")
         house.down()
 
     def test_a_run_that_used_up_its_events_stops_until_its_net_is_raised_and_a_fork_has_its_own(self):
