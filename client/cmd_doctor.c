@@ -10,18 +10,20 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
 
-enum { BEAT_MS = 3000, FREE_BYTES = 256 << 20, FILES = 4096, LANDLOCK_VERSION = 1 };
+extern char **environ;
+
+enum { BEAT_MS = 3000, FREE_BYTES = 256 << 20, FILES = 4096 };
 
 //  One look: whether it is well, and what was seen.
 typedef bool look_fn (struct ag_client *self, char detail[400]);
@@ -226,24 +228,7 @@ see_files (struct ag_client *self, char detail[400])
                 (uint64_t)limit.rlim_max);
 }
 
-static bool
-see_seccomp (struct ag_client *self, char detail[400])
-{
-    (void)self;
-    bool there = prctl (PR_GET_SECCOMP) >= 0;
-    return say (detail, there, there ? "system calls can be filtered" : "%s", strerror (errno));
-}
-
-static bool
-see_landlock (struct ag_client *self, char detail[400])
-{
-    (void)self;
-    long version = syscall (SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION);
-    return version > 0 ? say (detail, true, "version %ld", version)
-                       : say (detail, false, "%s", strerror (errno));
-}
-
-//  Neither is needed, both make it better; so the look is well either way.
+//  Not needed, it makes things better; so the look is well either way.
 static bool
 see_cgroup (struct ag_client *self, char detail[400])
 {
@@ -272,6 +257,7 @@ see_user (struct ag_client *self, char detail[400])
                : say (detail, true, "root: each worker has a user id of its own");
 }
 
+//  Then each net and layer of this machine, as the nursery tries them.
 static const struct {
     const char *name;
     look_fn *look;
@@ -290,26 +276,96 @@ static const struct {
      "again."},
     {"walls", see_walls, ""},
     {"descriptors", see_files, "Raise the hard limit (`ulimit -Hn`); each worker takes one."},
-    {"seccomp", see_seccomp,
-     "Use a kernel with CONFIG_SECCOMP_FILTER; without it workers need isolation = \"none\"."},
-    {"landlock", see_landlock,
-     "Use Linux 5.13 or newer with landlock in its list of security modules."},
     {"cgroup", see_cgroup, ""},
     {"user", see_user, ""},
 };
 
+struct checks {
+    struct ag_buf list;
+    uint32_t count;
+    bool all;
+};
+
 static void
-put_look (struct ag_buf *out, size_t i, bool ok, const char *detail)
+put_check (struct checks *self, const char *name, bool ok, const char *detail, const char *hint)
 {
+    struct ag_buf *out = &self->list;
+    self->count++;
     ag_put_map (out, 4);
     ag_put_lit (out, "name");
-    ag_put_lit (out, looks[i].name);
+    ag_put_lit (out, name);
     ag_put_lit (out, "ok");
     ag_put_bool (out, ok);
     ag_put_lit (out, "detail");
     ag_put_lit (out, detail);
     ag_put_lit (out, "hint");
-    ag_put_lit (out, ok ? "" : looks[i].hint);
+    ag_put_lit (out, ok ? "" : hint);
+}
+
+//  What the nursery found by trying: a line `KIND<TAB>NAME<TAB>0|1<TAB>DETAIL` for each net and layer. A machine
+//  need not have them all; without the filter of system calls the walls of this house are not worth much.
+static void
+add_probe (struct checks *self, char *line)
+{
+    static const struct {
+        const char *name, *hint;
+    } hints[] = {
+        {"layer seccomp",
+         "Use a kernel with CONFIG_SECCOMP_FILTER; without it nothing here is walled."},
+        {"layer landlock",
+         "Use Linux 5.13 or newer with landlock in its list of security modules."},
+        {"layer uid", "Only a house of root has user ids to give."},
+        {"layer pidns", "Allow user namespaces, or start the house as root."},
+        {"layer netns", "Allow user namespaces, or start the house as root."},
+        {"layer ipcns", "Allow user namespaces, or start the house as root."},
+        {"layer mountns", "Allow user namespaces, or start the house as root."},
+        {"layer cgroup", "Give the house a group of its own (systemd: Delegate=yes)."},
+        {"net memory.max", "Give the house the memory controller of control groups, version 2."},
+        {"net pids.max", "Give the house the pids controller of control groups, version 2."},
+    };
+    char *words[4] = {0}, *hint = "";
+    for (size_t i = 0; i < 4; i++)
+        words[i] = strsep (&line, i < 3 ? "\t" : "\n");
+    if (!words[3])
+        return;
+    char *name = ag_xprintf ("%s %s", words[0], words[1]);
+    bool held = !strcmp (words[2], "1");
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (!strcmp (hints[i].name, name))
+            hint = (char *)hints[i].hint;
+    put_check (self, name, held, words[3], hint);
+    self->all = self->all && (held || strcmp (name, "layer seccomp"));
+    free (name);
+}
+
+//  By the nursery's own program, so that what is tried is what a worker would get.
+static void
+add_probes (struct checks *self)
+{
+    char dir[PATH_MAX], line[512];
+    ssize_t n = readlink ("/proc/self/exe", dir, sizeof dir - 1);
+    dir[n > 0 ? n : 0] = 0;
+    char *slash = strrchr (dir, '/');
+    char *program = ag_xprintf ("%.*s/agsupd", slash ? (int)(slash - dir) : 0, dir);
+    int ends[2];
+    pid_t pid = -1;
+    if (!access (program, X_OK) && !pipe2 (ends, O_CLOEXEC)) {
+        posix_spawn_file_actions_t files;
+        char *argv[] = {program, "--probe", NULL};
+        posix_spawn_file_actions_init (&files);
+        posix_spawn_file_actions_adddup2 (&files, ends[1], STDOUT_FILENO);
+        if (posix_spawn (&pid, program, &files, NULL, argv, environ))
+            pid = -1;
+        posix_spawn_file_actions_destroy (&files);
+        close (ends[1]);
+        FILE *said = fdopen (ends[0], "re");
+        while (fgets (line, sizeof line, said))
+            add_probe (self, line);
+        fclose (said);
+    }
+    if (pid > 0)
+        waitpid (pid, NULL, 0);
+    free (program);
 }
 
 int
@@ -317,24 +373,24 @@ ag_cmd_doctor (struct ag_client *self, const struct ag_args_doctor *args, struct
 {
     (void)args;
     (void)err;
-    struct ag_buf list = {0}, out = {0};
+    struct checks checks = {.all = true};
+    struct ag_buf out = {0};
     char detail[400];
-    bool all = true;
-    uint32_t count = sizeof looks / sizeof *looks;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
         bool ok = looks[i].look (self, detail);
-        put_look (&list, i, ok, detail);
-        all = all && ok;
+        put_check (&checks, looks[i].name, ok, detail, looks[i].hint);
+        checks.all = checks.all && ok;
     }
+    add_probes (&checks);
     ag_put_map (&out, 2);
     ag_put_lit (&out, "ok");
-    ag_put_bool (&out, all);
+    ag_put_bool (&out, checks.all);
     ag_put_lit (&out, "checks");
-    ag_put_list (&out, count);
-    ag_buf_add_str (&out, ag_buf_str (&list));
+    ag_put_list (&out, checks.count);
+    ag_buf_add_str (&out, ag_buf_str (&checks.list));
     (self->look.json ? ag_look_json : ag_print_checks) (&self->look, ag_buf_str (&out));
-    self->status = all ? 0 : 1;
-    ag_buf_fini (&list);
+    self->status = checks.all ? 0 : 1;
+    ag_buf_fini (&checks.list);
     ag_buf_fini (&out);
     return 0;
 }

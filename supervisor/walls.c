@@ -3,6 +3,7 @@
 #include "common/answer.h"
 #include "supervisor/unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -151,9 +152,11 @@ ag_walls_nets (const struct ag_unit *unit, struct ag_buf *out)
 static void
 judge_nursery (const struct ag_unit *unit, struct row *row, enum ag_layer layer)
 {
+    int error = unit->refused[layer];
+    bool none_left = error == ENOSPC || error == EUSERS; //  what a namespace is refused with then
     row->held = has (unit, layer);
     if (!row->held)
-        say (row, false, strerror (unit->refused[layer]));
+        say (row, false, none_left ? "no more namespaces are allowed here" : strerror (error));
 }
 
 static void

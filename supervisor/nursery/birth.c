@@ -10,7 +10,8 @@
 #include "supervisor/nursery/image.h"
 #include "supervisor/nursery/infant.h"
 
-//  fork, but into namespaces and a control group (-1: none) where they are asked for.
+//  fork, but into namespaces and a control group (-1: none) where they are asked for. A container may hide clone3,
+//  whose flags its filter cannot see.
 static pid_t
 make_process (uint64_t namespaces, int group)
 {
@@ -19,7 +20,10 @@ make_process (uint64_t namespaces, int group)
         args.flags |= CLONE_INTO_CGROUP;
         args.cgroup = (uint64_t)group;
     }
-    return args.flags ? (pid_t)syscall (SYS_clone3, &args, sizeof args) : fork();
+    pid_t pid = args.flags ? (pid_t)syscall (SYS_clone3, &args, sizeof args) : fork();
+    if (pid < 0 && errno == ENOSYS && group < 0)
+        pid = (pid_t)syscall (SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0);
+    return pid;
 }
 
 //  A kernel that does not know CLONE_INTO_CGROUP, or a group that nobody can be born into: the child joins.

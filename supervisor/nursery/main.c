@@ -11,6 +11,7 @@
 #include "common/home.h"
 #include "common/log.h"
 #include "supervisor/nursery/agsupd.h"
+#include "supervisor/nursery/probe.h"
 
 static const char usage[] =
     "agsupd --home DIR [--config FILE]\n"
@@ -23,15 +24,17 @@ static const char usage[] =
     "  --config FILE    given to the supervisor at its first start\n"
     "  --ready-fd N     gets a line when the fleet is up, then closes\n"
     "  --programs DIR   where agsup-supervisor and agsup-broker are, if not beside agsupd\n"
-    "  --stop-within S  seconds that an orderly end may take before all is killed (30)\n";
+    "  --stop-within S  seconds that an orderly end may take before all is killed (30)\n"
+    "  --probe          try each net and layer on this machine, say which hold, and end\n";
 
-enum { HOME = 1, CONFIG, PROGRAMS, READY_FD, STOP_WITHIN };
+enum { HOME = 1, CONFIG, PROGRAMS, READY_FD, STOP_WITHIN, PROBE };
 
 static const struct option longs[] = {
     {"home", required_argument, NULL, HOME},
     {"config", required_argument, NULL, CONFIG},
     {"ready-fd", required_argument, NULL, READY_FD},
     {"programs", required_argument, NULL, PROGRAMS},
+    {"probe", no_argument, NULL, PROBE},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
     {"stop-within", required_argument, NULL, STOP_WITHIN},
@@ -41,7 +44,7 @@ static const struct option longs[] = {
 struct arguments {
     const char *home, *config, *programs;
     int ready_fd, stop_s;
-    bool help, version;
+    bool help, version, probe;
 };
 
 static int
@@ -65,7 +68,9 @@ take (struct arguments *args, int option, const char *text, struct ag_err *err)
         return read_number (&args->ready_fd, "ready-fd", text, 65535, err);
     if (option == STOP_WITHIN)
         return read_number (&args->stop_s, "stop-within", text, 86400, err);
-    if (option == 'h')
+    if (option == PROBE)
+        args->probe = true;
+    else if (option == 'h')
         args->help = true;
     else if (option == 'V')
         args->version = true;
@@ -88,7 +93,7 @@ parse (int argc, char **argv, struct arguments *args, struct ag_err *err)
     }
     if (optind < argc)
         return ag_fail (err, AG_E_USAGE, "%s: agsupd takes options only", argv[optind]);
-    if (!args->home && !args->help && !args->version)
+    if (!args->home && !args->help && !args->version && !args->probe)
         return ag_fail (err, AG_E_USAGE, "--home DIR is missing");
     return 0;
 }
@@ -173,6 +178,8 @@ main (int argc, char **argv)
 {
     struct arguments args;
     struct ag_err err;
+    if (argc == 4 && !strcmp (argv[1], "--probe-inside"))
+        return ag_probe_inside (argv[2], argv[3]);
     ag_log_name ("agsupd");
     int rc = parse (argc, argv, &args, &err);
     if (!rc && (args.help || args.version)) {
@@ -180,7 +187,7 @@ main (int argc, char **argv)
         return 0;
     }
     if (!rc)
-        rc = run (&args, &err);
+        rc = args.probe ? ag_probe (&err) : run (&args, &err);
     if (rc < 0) {
         ag_log_err (AG_ERROR, &err, "cannot start");
         rc = ag_code_status (err.code);

@@ -142,6 +142,7 @@ class House:
         self.config = os.path.join(self.dir, "agsup.toml")
         shutil.copytree(os.path.join(HERE, "actor"), os.path.join(self.dir, "actor"))
         self.process = None
+        self.prefix = []  # words before those of agsup: what it is started by
         self.home_id = None
         self.log = open(os.path.join(self.dir, "house.log"), "ab")
         self.client = Client(self)
@@ -190,7 +191,7 @@ class House:
     def start(self, old):
         """One try; its exit status, or None when it stands."""
         self.process = subprocess.Popen(
-            [f"{BIN}/agsup", "-c", self.config, "--home", self.home, "up"],
+            [*self.prefix, f"{BIN}/agsup", "-c", self.config, "--home", self.home, "up"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
         until("a new token", lambda: self.process.poll() is not None or self.token_or_none() not in (None, old))
         return self.process.poll()
@@ -246,7 +247,7 @@ class House:
 
     def cli(self, *words, stdin="", check=True, seconds=PATIENCE):
         """agsup WORDS; its CompletedProcess."""
-        done = subprocess.run([f"{BIN}/agsup", "--home", self.home, *words], input=stdin, text=True,
+        done = subprocess.run([*self.prefix, f"{BIN}/agsup", "--home", self.home, *words], input=stdin, text=True,
                               capture_output=True, timeout=seconds, check=False)
         if check and done.returncode:
             raise AssertionError(f"agsup {' '.join(words)}: exit {done.returncode}\n{done.stdout}{done.stderr}")

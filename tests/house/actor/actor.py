@@ -4,12 +4,14 @@
 argv: the behaviours to register, as JSON. The event's payload may hold `steps`, a list of lists:
 ["ops", OPERATION...], ["effect", TOOL, ARGS, IDEMPOTENT, FIELDS OF OUTCOME, FIELDS OF EFFECT], ["kill", ATTEMPT...], ["raise", TEXT], ["exit", STATUS],
 ["call", ...] (an effect without who did it in what it stores), ["fail", ERROR], ["sleep", SECONDS], ["get", FIELDS], ["send", FIELDS], ["bytes", HEX], ["hello"], ["huge", MIB],
+["run", ARGV] (a program: what it exits with, below 0 the signal that ended it), ["spin", SIGNALS TO IGNORE] (for ever), ["python", CODE],
 ["give", SIZE...] (an effect whose output is texts of these sizes, or fails with what the house said to that).
 SPDX-License-Identifier: Apache-2.0
 """
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -96,6 +98,22 @@ def die(job, _ops, *attempts):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def run(_job, ops, argv):
+    ended = subprocess.run(argv, check=False).returncode
+    ops.append({"op": "add_object", "type": "ran", "data": {"status": ended}})
+
+
+def spin(_job, _ops, *ignored):
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+    while True:
+        pass
+
+
+def python(_job, _ops, text):
+    exec(text, {})
+
+
 def sleep(_job, _ops, seconds, *attempts):
     if not attempts or job["attempt"] in attempts:
         time.sleep(seconds)
@@ -107,6 +125,7 @@ def get(_job, ops, fields):
 
 
 STEPS = {"effect": effect, "call": call, "fail": fail, "raise": throw, "kill": die, "sleep": sleep, "get": get, "give": give,
+         "run": run, "spin": spin, "python": python,
          "ops": lambda job, ops, *more: ops.extend(more),
          "exit": lambda job, ops, status: sys.exit(status),
          "send": lambda job, ops, fields: ask(**fields),
