@@ -193,6 +193,41 @@ class Required(Tests):
         house.down()
 
 
+class Profiles(Tests):
+    """The profiles that ship: each is valid, and means what it says."""
+
+    PLACE = os.path.join(HERE, "../../conf/profiles")
+
+    def report(self, profile):
+        """{name: row} of all nets and layers of a program under a profile; None: under no word of configuration."""
+        house = self.house("", {"actor": agent(WORK, isolation="none")})
+        if profile:
+            shutil.copy(os.path.join(self.PLACE, f"{profile}.toml"), house.dir)
+            self.assertEqual(house.cli("-c", os.path.join(self.PLACE, f"{profile}.toml"), "check").returncode, 0)
+            house.config = house.dir
+        house.up()
+        unit = self.work(house, "actor")
+        house.down()
+        return {**rows(unit, "nets"), **rows(unit, "layers")}
+
+    def test_strict_has_every_wall(self):
+        if "sanitizer build" in subprocess.run([f"{BIN}/agsupd", "--probe"], capture_output=True, text=True, check=True).stdout:
+            self.skipTest("a sanitizer build cannot have them all")
+        report = self.report("strict")
+        missing = {name for name, row in report.items() if not row["in_force"]}
+        self.assertLessEqual(missing, {"uid", "cgroup", "directory"}, report)
+        self.assertEqual(report["seccomp"]["asked"], "strict")
+
+    def test_standard_is_what_holds_without_a_word(self):
+        self.assertEqual(self.report("standard"), self.report(None))
+
+    def test_open_says_that_it_can_act_as_you(self):
+        report = self.report("open")
+        self.assertEqual(report["floor"]["reason"], "it can act as you")
+        self.assertFalse(report["network"]["in_force"])
+        self.assertTrue(report["no_new_privs"]["in_force"])
+
+
 #  What a candidate tries, the walls of which each alone keeps it away, as root; of an ordinary user, whose home lies
 #  in the folder of its configuration, landlock is not one for what lies there.
 OUT = {
