@@ -1,4 +1,4 @@
-/*  jail - the walls that agsup-worker builds around itself; the one file that sees seccomp.
+/*  jail - the walls that agsup-worker builds around itself; their filters are made by worker/filters.
  *
  *  Two steps, because Landlock confines the calling thread only and seccomp must come after ZeroMQ has
  *  made its socket: `ag_jail_files` while the process has one thread, `ag_jail_calls` once the link
@@ -23,6 +23,9 @@ enum ag_profile {
     AG_PROFILE_STANDARD, //  what a script host never needs answers EPERM
     AG_PROFILE_STRICT,   //  it ends the process
 };
+
+//  Stands in a filter for the pid of who enters it.
+#define AG_FILTER_OWN_PID 0x7e57ab1eu
 
 //  The profile of a name; -1 when there is none.
 int ag_profile_of (const char *name);
