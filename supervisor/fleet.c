@@ -163,6 +163,7 @@ ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct
     ag_unit_tell (house, unit, AG_EV_AGENT_WANTED, ag_buf_str (&extra), 1);
     ag_buf_fini (&extra);
     unit->wanted = wanted;
+    house->fleet->stirred = true;
     return 0;
 }
 

@@ -6,7 +6,8 @@
  *         bench_house HOME successor AGENT TIMES
  *         bench_house HOME again NURSERY
  *         bench_house HOME forks RUN COUNT                   to the first object of each
- *         bench_house HOME invoke RUN[,RUN…] INVOCATIONS     of each run, whose workers are awake
+ *         bench_house HOME invoke RUN[,RUN…] INVOCATIONS [grind]     of each run, whose workers are awake
+ *         bench_house HOME start AGENT TIMES                 of a stopped one, to its worker's hello
  *
  *  Prints lines `name<TAB>value`; times are medians in microseconds. What an answer says is looked at each
  *  time: an error ends the program.
@@ -29,7 +30,14 @@
 
 extern char **environ;
 
-enum { OBJECTS = 1000, WINDOW = 64, ID_DIGITS = 16, ENTITIES = 100, WAIT_MS = 60000 };
+enum {
+    OBJECTS = 1000,
+    WINDOW = 64,
+    ID_DIGITS = 16,
+    ENTITIES = 100,
+    WAIT_MS = 60000,
+    REST_US = 50000
+};
 
 struct bench {
     struct ag_home home;
@@ -300,15 +308,28 @@ load (struct bench *self, char **argv)
 /*  invoke: so many invocations of each run, one after the other in a run  */
 
 static void
-step_op (struct ag_buf *out, unsigned n)
+due_op (struct ag_buf *out, const char *type, unsigned n)
 {
     ag_put_map (out, 3);
     put (out, "op", "emit");
-    put (out, "type", "step.due");
+    put (out, "type", type);
     ag_put_lit (out, "payload");
     ag_put_map (out, 1);
     ag_put_lit (out, "n");
     ag_put_uint (out, n);
+}
+
+static void
+step_op (struct ag_buf *out, unsigned n)
+{
+    due_op (out, "step.due", n);
+}
+
+//  Much to compute, little to write.
+static void
+grind_op (struct ag_buf *out, unsigned n)
+{
+    due_op (out, "grind.due", n);
 }
 
 static void
@@ -330,18 +351,18 @@ await_idle (struct bench *self, char *const *runs, unsigned count)
 }
 
 static void
-invoke (struct bench *self, char *list, unsigned each)
+invoke (struct bench *self, char *list, unsigned each, op_fn op)
 {
     char *runs[16] = {0};
     unsigned count = 0;
     for (char *name = strtok (list, ","); name && count < 16; name = strtok (NULL, ","))
         runs[count++] = name;
     for (unsigned i = 0; i < count; i++)
-        apply (self, runs[i], step_op, 0, 1);
+        apply (self, runs[i], op, 0, 1);
     await_idle (self, runs, count);
     double begin = now_us();
     for (unsigned i = 0; i < count; i++)
-        apply (self, runs[i], step_op, 0, each);
+        apply (self, runs[i], op, 0, each);
     await_idle (self, runs, count);
     printf ("invocations_per_s\t%.6g\n", each * count / (now_us() - begin) * 1e6);
 }
@@ -514,6 +535,20 @@ one_successor (struct bench *self, const char *agent)
     return now_us() - begin;
 }
 
+static double
+one_start (struct bench *self, const char *agent)
+{
+    ask (self, (struct ag_msg){.type = AG_MSG_stop, .stop = {.run = ag_str (agent)}});
+    usleep (REST_US); //  the kernel takes down what the last one had
+    uint64_t stream = stream_now (self);
+    double begin = now_us();
+    ask (self, (struct ag_msg){.type = AG_MSG_start, .start = {.run = ag_str (agent)}});
+    ask (self, (struct ag_msg){.type = AG_MSG_goal,
+                               .goal = {.run = ag_str (agent), .text = AG_LIT ("measure")}});
+    await_event (self, stream, "agent.ready");
+    return now_us() - begin;
+}
+
 static void
 repeat (struct bench *self, one_fn *one, const char *run, unsigned times)
 {
@@ -542,7 +577,8 @@ main (int argc, char **argv)
         const char *word;
         one_fn *one;
     } rows[] = {{"fork", one_fork},   {"promote", one_promote},     {"diff", one_diff},
-                {"first", one_first}, {"successor", one_successor}, {NULL, NULL}};
+                {"first", one_first}, {"successor", one_successor}, {"start", one_start},
+                {NULL, NULL}};
     struct bench self;
     if (argc < 4)
         die ("usage", "bench_house HOME WHAT …");
@@ -553,7 +589,7 @@ main (int argc, char **argv)
     if (!strcmp (argv[2], "again"))
         again (&self, (pid_t)atoi (argv[3]));
     if (!strcmp (argv[2], "invoke") && argc >= 5)
-        invoke (&self, argv[3], (unsigned)atoi (argv[4]));
+        invoke (&self, argv[3], (unsigned)atoi (argv[4]), argc > 5 ? grind_op : step_op);
     if (!strcmp (argv[2], "forks") && argc >= 5)
         fork_many (&self, argv[3], (unsigned)atoi (argv[4]));
     for (int i = 0; rows[i].word; i++)
