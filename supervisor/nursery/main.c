@@ -179,7 +179,7 @@ main (int argc, char **argv)
     struct arguments args;
     struct ag_err err;
     if (argc == 4 && !strcmp (argv[1], "--probe-inside"))
-        return ag_probe_inside (argv[2], argv[3]);
+        _exit (ag_probe_inside (argv[2], argv[3])); //  where little is left nothing looks back
     ag_log_name ("agsupd");
     int rc = parse (argc, argv, &args, &err);
     if (!rc && (args.help || args.version)) {

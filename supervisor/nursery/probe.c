@@ -32,7 +32,7 @@ enum { SANITIZED = 1 }; //  it reserves terabytes of addresses
 enum { SANITIZED = 0 };
 #endif
 
-enum { DEADLINE_MS = 6000, PROBE_UID = 62999, MANY = 64, MEMORY = 64 << 20 };
+enum { DEADLINE_MS = 8000, PROBE_UID = 62999, MANY = 64, MEMORY = 64 << 20 };
 
 /*  Inside  */
 
@@ -243,7 +243,7 @@ ag_probe_inside (const char *name, const char *argument)
 struct trial {
     struct ag_newborn child;
     struct ag_report why;
-    bool born;
+    bool born, late;
 };
 
 static int
@@ -290,14 +290,15 @@ start (const struct ag_birth *birth, size_t i, const char *program, const char *
     return 0;
 }
 
-//  How it ended, within the time that is left for all; what does not end is ended.
+//  How it ended, within the time that is left for all; what does not end is ended, and proves nothing.
 static siginfo_t
-end_of (const struct trial *trial, uint64_t end_ms)
+end_of (struct trial *trial, uint64_t end_ms)
 {
     siginfo_t info = {0};
     uint64_t now_ms = ag_clock_ms();
     struct pollfd pidfd = {trial->child.pidfd, POLLIN, 0};
-    if (poll (&pidfd, 1, now_ms < end_ms ? (int)(end_ms - now_ms) : 0) <= 0)
+    trial->late = poll (&pidfd, 1, now_ms < end_ms ? (int)(end_ms - now_ms) : 0) <= 0;
+    if (trial->late)
         syscall (SYS_pidfd_send_signal, trial->child.pidfd, SIGKILL, NULL, 0);
     waitid (P_PIDFD, (id_t)trial->child.pidfd, &info, WEXITED);
     return info;
@@ -317,28 +318,46 @@ say (const struct probe *probe, bool held, const char *detail)
 }
 
 static void
+judge (const struct probe *probe, struct trial *trial, uint64_t end_ms)
+{
+    siginfo_t info = end_of (trial, end_ms);
+    if (!strcmp (probe->name, "memory") && SANITIZED)
+        say (probe, false, "sanitizer build");
+    else if (trial->late)
+        say (probe, false, "not tried to its end: the machine is too busy");
+    else
+        say (probe, is_held (probe, &info), is_held (probe, &info) ? "held" : "did not hold");
+}
+
+//  What is told by the end of its set-up is why there was nothing to try.
+static bool
+has_begun (struct trial *trial, uint64_t end_ms)
+{
+    uint64_t now_ms = ag_clock_ms();
+    struct pollfd report = {trial->child.report, POLLIN, 0};
+    poll (&report, 1, now_ms < end_ms ? (int)(end_ms - now_ms) : 0);
+    return read (trial->child.report, &trial->why, sizeof trial->why) != sizeof trial->why;
+}
+
+static void
 finish (const struct ag_birth *birth, size_t i, struct trial *trial, uint64_t end_ms)
 {
-    if (trial->born) {
-        siginfo_t info = end_of (trial, end_ms);
-        bool failed =
-            read (trial->child.report, &trial->why, sizeof trial->why) == sizeof trial->why;
-        trial->born = !failed;
-        if (!failed && !strcmp (probes[i].name, "memory") && SANITIZED)
-            say (&probes[i], false, "sanitizer build");
-        else if (!failed)
-            say (&probes[i], is_held (&probes[i], &info),
-                 is_held (&probes[i], &info) ? "held" : "did not hold");
-        for (int k = 0; k < 2; k++)
-            close (trial->child.output[k]);
-        close (trial->child.report);
-        close (trial->child.pidfd);
-    }
-    if (!trial->born) {
+    bool begun = trial->born && has_begun (trial, end_ms);
+    if (begun)
+        judge (&probes[i], trial, end_ms);
+    else {
         char *detail =
             ag_xprintf ("%s: %s", ag_step_name (trial->why.step), strerror (trial->why.error));
         say (&probes[i], false, detail);
         free (detail);
+    }
+    if (trial->born) {
+        const int fds[] = {trial->child.output[0], trial->child.output[1], trial->child.report,
+                           trial->child.pidfd};
+        if (!begun)
+            end_of (trial, end_ms);
+        for (size_t k = 0; k < sizeof fds / sizeof *fds; k++)
+            close (fds[k]);
     }
     if (probes[i].layers & GROUP) {
         ag_cgroup_kill (birth->cgroups, i);

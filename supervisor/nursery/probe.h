@@ -8,7 +8,7 @@
 #define AG_PROBE_H
 #include "common/err.h"
 
-//  In six seconds at most. -1 when nothing could be tried.
+//  In eight seconds at most. -1 when nothing could be tried.
 int ag_probe (struct ag_err *err);
 //  Inside such a child: the exit status is 0 where the wall held, or what came through (1). 64: no such name.
 int ag_probe_inside (const char *name, const char *argument);

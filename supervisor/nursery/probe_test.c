@@ -75,9 +75,11 @@ each_net_and_layer_has_a_line_and_what_every_machine_has_holds (void **state)
     const char *text = probe();
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         char *line = ag_xprintf ("%s\t1\theld\n", held[i]);
-        if (!strstr (text, line))
+        char *busy = ag_xprintf ("%s\t0\tnot tried to its end", held[i]);
+        if (!strstr (text, line) && !strstr (text, busy))
             fail_msg ("%s is not in\n%s", line, text);
         free (line);
+        free (busy);
     }
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         assert_non_null (strstr (text, told[i]));
