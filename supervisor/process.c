@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,9 +273,10 @@ on_exited (struct ag_house *house, struct ag_unit *unit, const struct ag_nursery
     unit->exit_code = event->code;
     unit->signal = event->signal;
     if (!unit->reason[0])
-        snprintf (unit->reason, sizeof unit->reason,
-                  event->signal ? "signal %d%s" : "exit status %d%s",
-                  event->signal ? event->signal : event->code, fired[event->fired]);
+        snprintf (
+            unit->reason, sizeof unit->reason, event->signal ? "signal %d%s" : "exit status %d%s",
+            event->signal ? event->signal : event->code,
+            event->signal == SIGSYS ? " (a system call that is denied)" : fired[event->fired]);
     ag_nursery_kill (house->nursery, unit->child, 0); //  whatever of its tree is left
 }
 

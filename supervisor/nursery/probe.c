@@ -373,6 +373,7 @@ ag_probe (struct ag_err *err)
     struct ag_birth birth = {.home_id = "probe", .cgroups = &cgroups};
     struct trial trials[PROBES] = {0};
     ssize_t n = readlink ("/proc/self/exe", program, sizeof program - 1);
+    signal (SIGPIPE, SIG_IGN); //  who asked may go, and there are things to take away
     birth.null = open ("/dev/null", O_RDWR | O_CLOEXEC);
     if (n < 0 || birth.null < 0)
         return ag_fail (err, AG_E_SYSTEM, "/proc/self/exe or /dev/null: %s", strerror (errno));
