@@ -251,10 +251,12 @@ static bool
 see_user (struct ag_client *self, char detail[400])
 {
     (void)self;
-    return geteuid()
-               ? say (detail, true,
-                      "uid %u: workers share it, their walls are the system call filter", geteuid())
-               : say (detail, true, "root: each worker has a user id of its own");
+    return geteuid() ? say (detail, true,
+                            "uid %u: workers share it; a pack's floor is its system call filter, a "
+                            "program's "
+                            "are mountns and pidns",
+                            geteuid())
+                     : say (detail, true, "root: each worker has a user id of its own");
 }
 
 //  Then each net and layer of this machine, as the nursery tries them.

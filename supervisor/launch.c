@@ -38,7 +38,6 @@ ag_launch_fini (struct ag_launch *launch)
         free (launch->texts[i]);
     }
     launch->text_count = 0;
-    ag_buf_fini (&launch->filter);
 }
 
 static int
@@ -260,18 +259,23 @@ is_granted (const struct ag_unit *unit, const char *what)
 
 //  A program is walled before it runs: the nursery's child installs the filter.
 static int
-ask_filter (const struct ag_unit *unit, struct ag_launch *launch, struct ag_err *err)
+ask_filter (struct ag_house *house, const struct ag_unit *unit, struct ag_launch *launch,
+            struct ag_err *err)
 {
     if (is_off (unit, "seccomp"))
         return 0;
-    enum ag_filter filter = is_granted (unit, "network") ? AG_FILTER_NETWORK : AG_FILTER_PROGRAM;
-    bool strict = ag_str_is (ag_walls_asked (unit, "seccomp"), "strict");
-    if (ag_filter_export (filter, strict, &launch->filter, err))
+    bool network = is_granted (unit, "network"),
+         strict = ag_str_is (ag_walls_asked (unit, "seccomp"), "strict");
+    struct ag_buf *code = &house->filters[strict][network];
+    if (!code->n &&
+        ag_filter_export (network ? AG_FILTER_NETWORK : AG_FILTER_PROGRAM, strict, code, err)) {
+        ag_buf_clear (code);
         return -1;
+    }
     launch->spawn.layers |= 1u << AG_LAYER_SECCOMP;
     launch->spawn.required |= 1u << AG_LAYER_SECCOMP;
-    launch->spawn.filter = launch->filter.p;
-    launch->spawn.filter_bytes = (uint32_t)launch->filter.n;
+    launch->spawn.filter = code->p;
+    launch->spawn.filter_bytes = (uint32_t)code->n;
     return 0;
 }
 
@@ -323,7 +327,7 @@ worker_walls (struct ag_house *house, struct ag_unit *unit, bool script, struct 
     ask_spaces (unit, spawn);
     if (!script) {
         ask_layer (unit, AG_LAYER_LANDLOCK, spawn);
-        if (ask_filter (unit, launch, err))
+        if (ask_filter (house, unit, launch, err))
             return -1;
     }
     if (ask_group_nets (unit, script, spawn, err) || check_floor (unit, script, spawn, err))

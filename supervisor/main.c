@@ -56,6 +56,8 @@ end_floors (struct ag_house *house)
     ag_commands_destroy (&house->commands);
     ag_nursery_destroy (&house->nursery);
     ag_outbox_destroy (&house->outbox);
+    for (int i = 0; i < 4; i++)
+        ag_buf_fini (&house->filters[i / 2][i % 2]);
 }
 
 //  What the configuration names and what is wrong with that is final: a restart would find it again.

@@ -49,7 +49,6 @@ int ag_spec_welcome (struct ag_house *house, struct ag_unit *unit, struct ag_buf
 struct ag_launch {
     struct ag_spawn spawn;
     const char *argv[258], *env[80], *readable[80], *own[3], *hidden[2]; //  NULL at their ends
-    struct ag_buf filter;
     char *texts[420];
     size_t text_count;
 };

@@ -346,8 +346,10 @@ finish (const struct ag_birth *birth, size_t i, struct trial *trial, uint64_t en
     if (begun)
         judge (&probes[i], trial, end_ms);
     else {
-        char *detail =
-            ag_xprintf ("%s: %s", ag_step_name (trial->why.step), strerror (trial->why.error));
+        bool missing = trial->why.step == AG_STEP_CGROUP && trial->why.error == ENOENT;
+        char *detail = ag_xprintf ("%s: %s", ag_step_name (trial->why.step),
+                                   missing ? "none here, or without this controller"
+                                           : strerror (trial->why.error));
         say (&probes[i], false, detail);
         free (detail);
     }
