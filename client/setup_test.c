@@ -175,8 +175,8 @@ a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
          *edit = ag_xprintf ("echo '-- more' >> %s/hello/main.lua", dir),
          *anew = ag_xprintf ("pack hash %s/hello --write", dir),
          *spoil = ag_xprintf ("printf '[pack]\\nname=\"x1\"\\nversion=\"1\"\\ndescription=\"x\"' > "
-                              "%s/hello/manifest.toml",
-                              dir);
+                              "%s/hello/manifest.toml; echo 'local f = io' > %s/hello/main.lua",
+                              dir, dir);
     struct outcome outcome = run ("/nowhere", make);
     assert_int_equal (outcome.status, 0);
     outcome_fini (&outcome);
@@ -206,6 +206,7 @@ a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
     assert_int_equal (outcome.status, 2);
     assert_contains (outcome.out, "\"code\":\"pack\"");
     assert_contains (outcome.out, "\"manifest.toml:1:2: pack.provenance is missing\"");
+    assert_contains (outcome.out, "\"main.lua:1:11: absent: io (");
     outcome_fini (&outcome);
     outcome = run ("/nowhere", hash);
     assert_int_equal (outcome.status, 0);

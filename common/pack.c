@@ -5,6 +5,7 @@
 #include "common/hash.h"
 #include "common/manifest.h"
 #include "common/surface.h"
+#include "common/script_check.h"
 #include "common/toml.h"
 
 #include <stdlib.h>
@@ -127,6 +128,39 @@ fail_lines (struct ag_str lines, size_t count, struct ag_err *err)
                     lines.p, count - 1);
 }
 
+//  Who wrote it, by its own word; what nobody says, or no TOML says, is a human's.
+static enum ag_author
+author_of (const struct ag_folder *folder)
+{
+    const struct ag_file *file = ag_folder_find (folder, "manifest.toml");
+    struct ag_buf manifest = {0};
+    struct ag_err err;
+    struct ag_str by = {0};
+    ag_toml_t *toml = file ? ag_toml_new (ag_buf_str (&file->bytes), &manifest, &err) : NULL;
+    if (toml)
+        ag_map_path (ag_buf_str (&manifest), AG_LIT ("pack.provenance.authored_by"), &by);
+    struct ag_cursor in = ag_cursor (by);
+    struct ag_head head;
+    bool agent =
+        by.p && !ag_next (&in, &head) && head.kind == AG_TEXT && ag_str_is (head.s, "agent");
+    ag_toml_destroy (&toml);
+    ag_buf_fini (&manifest);
+    return agent ? AG_BY_AGENT : AG_BY_HUMAN;
+}
+
+static size_t
+check_source (const struct ag_folder *folder, enum ag_author author, struct ag_buf *problems)
+{
+    struct ag_source *files = ag_xcalloc (folder->count + 1, sizeof *files);
+    for (size_t i = 0; i < folder->count; i++)
+        files[i] = (struct ag_source){ag_str (folder->files[i].path),
+                                      ag_buf_str (&folder->files[i].bytes)};
+    size_t count = ag_script_check (files, folder->count, author, problems);
+    free (files);
+    return count;
+}
+
+//  An agent's pack is refused before a line of it runs. A human's is loaded as it is: the worker says what is wrong.
 static int
 put_pack (const struct ag_folder *folder, struct ag_buf *out, struct ag_buf *problems,
           struct ag_err *err)
@@ -141,6 +175,8 @@ put_pack (const struct ag_folder *folder, struct ag_buf *out, struct ag_buf *pro
     count += put_settings (folder, out, problems);
     ag_put_lit (out, "files");
     ag_folder_put (folder, out);
+    if (author_of (folder) == AG_BY_AGENT)
+        count += check_source (folder, AG_BY_AGENT, problems);
     if (!count)
         return 0;
     out->n = before;
@@ -215,6 +251,7 @@ ag_pack_check (const char *dir, struct ag_buf *problems, size_t *count, struct a
         if (!*count)
             *count = check_files (&folder, ag_buf_str (&manifest), problems);
         *count += check_settings (&folder, ag_buf_str (&manifest), problems);
+        *count += check_source (&folder, author_of (&folder), problems);
     }
     ag_folder_fini (&folder);
     ag_buf_fini (&manifest);

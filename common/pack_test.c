@@ -522,6 +522,43 @@ case_55_what_is_loaded_is_what_was_hashed_whoever_swaps_files_meanwhile (void **
     ag_buf_fini (&pack);
 }
 
+//  The same files, by whom the manifest says.
+static int
+try_by (const char *author, struct ag_err *err)
+{
+    struct ag_buf out = {0};
+    char *manifest = ag_xprintf (MANIFEST "[pack.provenance]\nauthored_by = \"%s\"\n", author);
+    put ("manifest.toml", manifest);
+    int rc = try_read (&out, err);
+    free (manifest);
+    ag_buf_fini (&out);
+    return rc;
+}
+
+static void
+an_agent_s_pack_is_refused_for_its_source_and_a_human_s_is_loaded_as_it_is (void **state)
+{
+    struct ag_buf problems = {0};
+    struct ag_err err;
+    size_t count = 0;
+    (void)state;
+    put ("main.lua", "local x = 1\ncount = x\nlocal f = io.open\n");
+    assert_int_equal (try_by ("human", &err), 0);
+    assert_int_equal (try_by ("agent", &err), -1);
+    assert_int_equal (err.code, AG_E_PACK);
+    assert_non_null (strstr (err.text, "main.lua:2:1: assign: count ("));
+    assert_non_null (strstr (err.text, "and 1 more"));
+    assert_int_equal (ag_pack_check (dir, &problems, &count, &err), 0);
+    ag_buf_add (&problems, "", 1);
+    assert_non_null (strstr ((char *)problems.p, "\nmain.lua:2:1: assign: count ("));
+    assert_non_null (strstr ((char *)problems.p, "\nmain.lua:3:11: absent: io ("));
+    assert_true (count > 2); //  the manifest lacks what a trial asks for, which is said with it
+    assert_non_null (strstr ((char *)problems.p, "manifest.toml:"));
+    put ("main.lua", "local x = 1\nlocal f = function () return x end\n");
+    assert_int_equal (try_by ("agent", &err), 0);
+    ag_buf_fini (&problems);
+}
+
 int
 main (void)
 {
@@ -544,6 +581,8 @@ main (void)
         cmocka_unit_test_setup_teardown (what_is_no_pack_is_refused_by_name, begin, end),
         cmocka_unit_test_setup_teardown (
             files_of_a_request_are_the_same_pack_and_their_paths_are_plain, begin, end),
+        cmocka_unit_test_setup_teardown (
+            an_agent_s_pack_is_refused_for_its_source_and_a_human_s_is_loaded_as_it_is, begin, end),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

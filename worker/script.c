@@ -107,8 +107,8 @@ find_module (lua_State *L, const char *name)
 }
 
 //  While a module loads, false stands for it: who meets that requires in a circle.
-static int
-require (lua_State *L)
+int
+ag_require (lua_State *L)
 {
     const char *name = luaL_checkstring (L, 1);
     lua_settop (L, 1);
@@ -148,10 +148,6 @@ set_up (lua_State *L)
     ag_slot_set (L, AG_SLOT_ENV);
     ag_open_string (L);
     ag_open_ag (L);
-    lua_pushcfunction (L, ag_print);
-    lua_setfield (L, -2, "print");
-    lua_pushcfunction (L, require);
-    lua_setfield (L, -2, "require");
     lua_gc (L, LUA_GCRESTART);
     if (!main_file)
         return luaL_error (L, "the pack has no main.lua");

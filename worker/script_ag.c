@@ -330,17 +330,15 @@ ag_list (lua_State *L)
 }
 
 static const luaL_Reg functions[] = {
-    {"behavior", ag_behavior},
-    {"relation_behavior", ag_relation_behavior},
-    {"tool", ag_tool},
-    {"list", ag_list},
-    {"lines", ag_lines},
-    {"words", ag_words},
-    {"utf8", ag_text_utf8},
-    {"similarity", ag_text_similarity},
-    {"containment", ag_text_containment},
+#define AG(name, kind, own) {name, own},
+#include "schemas/script.def"
     {NULL, NULL},
 };
+
+static const char field_names[] =
+#define AG(name, kind, own) ", " name
+#include "schemas/script.def"
+    ;
 
 void
 ag_open_ag (lua_State *L)
@@ -348,10 +346,7 @@ ag_open_ag (lua_State *L)
     luaL_newlib (L, functions);
     lua_pushlightuserdata (L, NULL);
     lua_setfield (L, -2, "null");
-    ag_make_strict (
-        L, "ag",
-        "behavior, relation_behavior, tool, null, list, lines, words, utf8, similarity, "
-        "containment");
+    ag_make_strict (L, "ag", field_names + 2);
     lua_setfield (L, -2, "ag");
 }
 

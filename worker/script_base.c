@@ -280,31 +280,30 @@ table_unpack (lua_State *L)
     return call_original (L);
 }
 
+//  What stands in script.def, and nothing else.
+
 static const struct ag_entry base_entries[] = {
-    {"assert", NULL},    {"error", NULL},       {"ipairs", NULL},
-    {"next", base_next}, {"pairs", base_pairs}, {"pcall", ag_guard_pcall},
-    {"select", NULL},    {"tonumber", NULL},    {"tostring", base_tostring},
-    {"type", base_type}, {NULL, NULL},
+#define GLOBAL(name, own) {name, own},
+#include "schemas/script.def"
+    {NULL, NULL},
 };
 
 static const struct ag_entry math_entries[] = {
-    {"abs", NULL},   {"acos", NULL}, {"asin", NULL},       {"atan", NULL},
-    {"ceil", NULL},  {"cos", NULL},  {"deg", NULL},        {"exp", NULL},
-    {"floor", NULL}, {"fmod", NULL}, {"huge", NULL},       {"log", NULL},
-    {"max", NULL},   {"min", NULL},  {"maxinteger", NULL}, {"mininteger", NULL},
-    {"modf", NULL},  {"pi", NULL},   {"rad", NULL},        {"random", ag_random_number},
-    {"sin", NULL},   {"sqrt", NULL}, {"tan", NULL},        {"tointeger", NULL},
-    {"type", NULL},  {"ult", NULL},  {NULL, NULL},
+#define MATH(name, kind, own) {name, own},
+#include "schemas/script.def"
+    {NULL, NULL},
 };
 
 static const struct ag_entry table_entries[] = {
-    {"concat", table_concat}, {"insert", counted},  {"move", table_move},     {"pack", NULL},
-    {"remove", counted},      {"sort", table_sort}, {"unpack", table_unpack}, {NULL, NULL},
+#define TABLE(name, kind, own) {name, own},
+#include "schemas/script.def"
+    {NULL, NULL},
 };
 
 static const struct ag_entry utf8_entries[] = {
-    {"char", NULL}, {"charpattern", NULL}, {"codepoint", NULL}, {"codes", NULL},
-    {"len", NULL},  {"offset", NULL},      {NULL, NULL},
+#define UTF8(name, kind, own) {name, own},
+#include "schemas/script.def"
+    {NULL, NULL},
 };
 
 void

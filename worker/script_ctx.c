@@ -315,6 +315,11 @@ static const luaL_Reg functions[] = {
     {NULL, NULL},
 };
 
+static const char field_names[] =
+#define CTX(name) ", " name
+#include "schemas/script.def"
+    ;
+
 void
 ag_push_ctx (lua_State *L)
 {
@@ -338,5 +343,5 @@ ag_push_ctx (lua_State *L)
         ag_lua_push (L, AG_LIT ("\x90"));
     }
     lua_setfield (L, -2, "matches");
-    ag_make_strict (L, "ctx", "settings, now, view, matches, frame, random, call, log, read, list");
+    ag_make_strict (L, "ctx", field_names + 2);
 }

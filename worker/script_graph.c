@@ -407,12 +407,15 @@ ag_learn_view (lua_State *L, struct ag_str view)
     learn_all (L, view, "relations");
 }
 
+static const char field_names[] =
+#define GRAPH(name) ", " name
+#include "schemas/script.def"
+    ;
+
 void
 ag_push_graph (lua_State *L)
 {
     luaL_newlib (L, functions);
     ag_add_changes (L);
-    ag_make_strict (L, "graph",
-                    "get, objects, relations, around, add_object, patch, replace, remove, relate, "
-                    "unrelate, emit, propose, apply, reject");
+    ag_make_strict (L, "graph", field_names + 2);
 }

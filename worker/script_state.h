@@ -112,6 +112,7 @@ void ag_open_base (lua_State *L);   //  script_base.c: globals, math, table, utf
 void ag_open_string (lua_State *L); //  script_string.c
 void ag_open_ag (lua_State *L);     //  script_ag.c: ag
 int ag_print (lua_State *L);        //  script_ctx.c: print
+int ag_require (lua_State *L);      //  script.c: require
 void ag_push_ctx (lua_State *L);    //  script_ctx.c
 void ag_push_graph (lua_State *L);  //  script_graph.c
 void ag_seed_random (struct ag_act *act, struct ag_str seed);

@@ -288,19 +288,8 @@ string_format (lua_State *L)
 }
 
 static const struct ag_entry entries[] = {
-    {"byte", NULL},
-    {"char", NULL},
-    {"find", string_find},
-    {"format", string_format},
-    {"gmatch", string_gmatch},
-    {"gsub", string_gsub},
-    {"len", NULL},
-    {"lower", NULL},
-    {"match", string_match},
-    {"rep", string_rep},
-    {"reverse", NULL},
-    {"sub", NULL},
-    {"upper", NULL},
+#define STRING(name, kind, own) {name, own},
+#include "schemas/script.def"
     {NULL, NULL},
 };
 

@@ -190,6 +190,7 @@ class Packs(unittest.TestCase):
         made = self.house.ask("fork", point="script", packs=[{"name": "wide", "files": files}], count=20, no_start=True)
         self.assertEqual(len(made["forks"]), 20)
         self.house.down()
+
     def no_up(self, why):
         done = self.house.cli("-c", self.house.config, "up", check=False)
         self.assertEqual(done.returncode, 78, done.stderr)
@@ -289,6 +290,28 @@ class Packs(unittest.TestCase):
         words = [one["word"] for one in house.objects("script", "ran").values()]
         self.assertEqual(words, ["one"] * loaded)
         house.down()
+
+    def test_an_agent_s_source_is_refused_before_it_runs_wherever_it_comes_in(self):
+        house, lua = self.house, MAIN + "count = io.open\n"
+        by = "[pack.provenance]\nauthored_by = \"{}\""
+        written = write(os.path.join(house.dir, "written"), "written", types=by.format("agent"), lua=lua)
+        for words in (("pack", "load", "script", written), ("fork", "script", "--pack", written)):
+            done = house.cli(*words, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("main.lua:4:1: assign: count", done.stderr)
+            self.assertIn("and 1 more; `agsup pack check` lists them", done.stderr)
+        done = house.cli("pack", "check", written, "--json", check=False)
+        told = [line for line in json.loads(done.stdout)["problems"] if line.startswith("main.lua:")]
+        self.assertEqual([line.split(" (")[0] for line in told], ["main.lua:4:1: assign: count", "main.lua:4:9: absent: io"])
+        loaded = [e["payload"]["name"] for e in house.log_of("script", "pack.loaded")]
+        self.assertEqual(loaded, ["typed", "plain"])
+        house.cli("pack", "load", "script", write(written, "written", types=by.format("agent")))
+        self.registered("script", "written.note")
+        house.down()
+        write(written, "written", types=by.format("agent"), lua=lua)
+        self.configure(written)
+        house.start(house.token_or_none())
+        until("that it is said", lambda: "main.lua:4:1: assign: count" in house.said())
 
     def test_a_type_is_declared_by_one_pack(self):
         house = self.house

@@ -1,0 +1,2 @@
+-- expect: absent 2
+load = function () end

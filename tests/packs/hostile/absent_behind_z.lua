@@ -1,0 +1,3 @@
+-- expect: absent 3
+local s = "\z
+  " local f = io

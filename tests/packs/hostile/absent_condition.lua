@@ -1,0 +1,2 @@
+-- expect: absent 2
+if io then local x = 1 end

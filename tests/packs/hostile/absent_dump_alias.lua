@@ -1,0 +1,3 @@
+-- expect: absent 2
+local d = string.dump
+d (print)

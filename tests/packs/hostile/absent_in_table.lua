@@ -1,0 +1,3 @@
+-- expect: absent 2
+local t = { run = load }
+t.run ("return 1")

@@ -1,0 +1,2 @@
+-- expect: absent 2
+io.write ("\27]0;title\7")

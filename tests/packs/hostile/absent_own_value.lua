@@ -1,0 +1,3 @@
+-- expect: absent 2
+local load = load
+load ("return 1")

@@ -1,0 +1,2 @@
+-- expect: absent 2
+local s = string.pack ("i4", 7)

@@ -1,0 +1,2 @@
+-- expect: absent 2
+local f = package.loadlib ("libc.so.6", "system")

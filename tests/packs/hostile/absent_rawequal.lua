@@ -1,0 +1,2 @@
+-- expect: absent 2
+local b = rawequal (1, 1)

@@ -1,0 +1,2 @@
+-- expect: absent 2
+rawset ({}, 1, 2)

@@ -1,0 +1,3 @@
+-- expect: absent 2, absent 3
+local a = io
+local b = os

@@ -1,0 +1,2 @@
+-- expect: absent 2
+local f = coroutine.wrap (function () while true do end end)

@@ -1,0 +1,2 @@
+-- expect: assign 2
+if not false then calls = 0 end

@@ -1,0 +1,3 @@
+-- expect: assign 3
+local a
+a, b = 1, 2

@@ -1,0 +1,2 @@
+-- expect: assign 2
+for i = 1, 2 do last = i end

@@ -1,0 +1,2 @@
+-- expect: assign 2
+count = 1

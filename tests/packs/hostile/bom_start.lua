@@ -1,0 +1,2 @@
+﻿-- expect: bom 1
+local x = 1

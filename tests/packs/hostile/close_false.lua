@@ -1,0 +1,2 @@
+-- expect: close 2
+local x <close> = false

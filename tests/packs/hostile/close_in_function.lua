@@ -1,0 +1,3 @@
+-- expect: close 2
+local function f () local x <close> = nil end
+f ()

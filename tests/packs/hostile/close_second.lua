@@ -1,0 +1,2 @@
+-- expect: close 2
+local a, b <close> = 1, nil

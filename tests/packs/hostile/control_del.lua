@@ -1,0 +1,2 @@
+-- expect: control 2
+-- 

@@ -1,0 +1,2 @@
+-- expect: control 2
+local x= 1

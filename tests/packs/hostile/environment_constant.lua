@@ -1,0 +1,2 @@
+-- expect: environment 2
+local _ENV <const> = {}

@@ -1,0 +1,3 @@
+-- expect: environment 3
+local t = {}
+local g = t._G

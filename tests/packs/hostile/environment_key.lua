@@ -1,0 +1,2 @@
+-- expect: environment 2
+local t = { _ENV = 1 }

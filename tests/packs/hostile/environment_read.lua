@@ -1,0 +1,2 @@
+-- expect: environment 2
+local f = _ENV.load

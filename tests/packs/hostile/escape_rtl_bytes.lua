@@ -1,0 +1,2 @@
+-- expect: escape 2
+local s = "\xe2\x80\xae"

@@ -1,0 +1,2 @@
+-- expect: escape 2
+local s = "\u{E0041}"

@@ -1,0 +1,2 @@
+-- expect: field 2
+ag.behaviour { }

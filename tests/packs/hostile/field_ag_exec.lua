@@ -1,0 +1,2 @@
+-- expect: field 2
+local f = ag.exec

@@ -1,0 +1,3 @@
+-- expect: field 3
+ag.behavior { name = "h", on = { "x" },
+    function (event, graph, ctx) local x = ctx.secrets end }

@@ -1,0 +1,2 @@
+-- expect: field 2
+local n = table.getn ({})

@@ -1,0 +1,3 @@
+-- expect: global 2
+local function f () return undeclared end
+f ()

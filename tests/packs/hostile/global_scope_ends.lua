@@ -1,0 +1,5 @@
+-- expect: global 5
+do
+    local a = 1
+end
+local b = a

@@ -1,0 +1,2 @@
+-- expect: global 2
+setfenv (1, {})

@@ -1,0 +1,3 @@
+-- expect: global 3
+local count = 1
+local n = cuont + 1

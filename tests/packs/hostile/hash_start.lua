@@ -1,0 +1,2 @@
+#!/usr/bin/lua -- expect: hash 1
+local x = 1

@@ -1,0 +1,3 @@
+-- expect: label 2, label 3
+goto done
+::done::

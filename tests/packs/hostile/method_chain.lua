@@ -1,0 +1,2 @@
+-- expect: method 2
+local d = ("x"):rep (2):dump ()

@@ -1,0 +1,3 @@
+-- expect: method 3
+local s = "x"
+local d = s:dump ()

@@ -1,0 +1,3 @@
+-- expect: method 3
+local t = {}
+t:run ()

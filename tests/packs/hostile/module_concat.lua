@@ -1,0 +1,2 @@
+-- expect: module 2
+pcall (function () return "" .. utf8 end)

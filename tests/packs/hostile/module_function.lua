@@ -1,0 +1,2 @@
+-- expect: module 2
+function string.trim (s) return s end

@@ -1,0 +1,2 @@
+-- expect: module 2
+local n = #table

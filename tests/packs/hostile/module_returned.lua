@@ -1,0 +1,3 @@
+-- expect: module 2
+local function f () return math end
+f ()

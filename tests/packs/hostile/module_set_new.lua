@@ -1,0 +1,2 @@
+-- expect: module 2
+string.trim = function (s) return s end

@@ -1,0 +1,3 @@
+-- expect: pass
+-- load os io debug _ENV _G goto done ::done:: require (x)
+--[[ local f = load ]] local x = 1 --[==[ os.exit () ]==]

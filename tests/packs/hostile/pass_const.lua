@@ -1,0 +1,3 @@
+-- expect: pass
+local x <const> = 1
+local y = x + 1

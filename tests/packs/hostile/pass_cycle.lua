@@ -1,0 +1,4 @@
+-- expect: pass
+local t = {}
+t.t = t
+local s = tostring (t)

@@ -1,0 +1,3 @@
+-- expect: pass
+local function f () return 1 + f () end
+f ()

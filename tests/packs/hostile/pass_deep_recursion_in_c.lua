@@ -1,0 +1,3 @@
+-- expect: pass
+local function f () return (("x"):gsub (".", f)) end
+pcall (f)

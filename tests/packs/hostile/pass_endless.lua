@@ -1,0 +1,2 @@
+-- expect: pass
+while true do end

@@ -1,0 +1,2 @@
+-- expect: pass
+pcall (error, { code = 1 })

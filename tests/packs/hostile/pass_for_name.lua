@@ -1,0 +1,2 @@
+-- expect: pass
+for _, load in ipairs ({ 1 }) do local x = load end

@@ -1,0 +1,2 @@
+-- expect: pass
+pcall (function () return ("%p"):format ({}) end)

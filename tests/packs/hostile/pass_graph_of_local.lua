@@ -1,0 +1,3 @@
+-- expect: pass
+local graph = { drop = 1 }
+local x = graph.drop

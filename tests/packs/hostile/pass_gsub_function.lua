@@ -1,0 +1,2 @@
+-- expect: pass
+local s = ("abc"):gsub (".", function (c) return c:upper () end)

@@ -1,0 +1,3 @@
+-- expect: pass
+local load = tostring
+local s = load (1)

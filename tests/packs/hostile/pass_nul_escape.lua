@@ -1,0 +1,2 @@
+-- expect: pass
+local s = "a\0b\27"

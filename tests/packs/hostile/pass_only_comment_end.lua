@@ -1,0 +1,2 @@
+-- expect: pass
+-- no line end

@@ -1,0 +1,2 @@
+-- expect: pass
+local n = ("a"):rep (200):find (".-.-.-.-.-b")

@@ -1,0 +1,2 @@
+-- expect: pass
+local n = math.random (3)

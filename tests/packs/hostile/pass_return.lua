@@ -1,0 +1,4 @@
+-- expect: pass
+local m = {}
+function m.f (x) return x end
+return m

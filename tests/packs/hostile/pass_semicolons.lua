@@ -1,0 +1,2 @@
+-- expect: pass
+;;; local a = 1; ; local b = 2;

@@ -1,0 +1,3 @@
+-- expect: pass
+local t = {}
+while true do t = { t } end

@@ -1,0 +1,3 @@
+-- expect: pass
+local s = "größe – 日本語 😀"
+-- naïve

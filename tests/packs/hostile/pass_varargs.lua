@@ -1,0 +1,3 @@
+-- expect: pass
+local function f (...) return select ("#", ...) end
+local n = f (1, 2)

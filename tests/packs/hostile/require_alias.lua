@@ -1,0 +1,3 @@
+-- expect: require 2
+local r = require
+r "own"

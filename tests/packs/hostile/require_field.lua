@@ -1,0 +1,2 @@
+-- expect: require 2
+local x = require "own".f

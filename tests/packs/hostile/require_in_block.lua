@@ -1,0 +1,4 @@
+-- expect: require 3
+do
+    local x = require "own"
+end

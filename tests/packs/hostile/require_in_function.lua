@@ -1,0 +1,3 @@
+-- expect: require 2
+local function f () local x = require "own" end
+f ()

@@ -1,0 +1,2 @@
+-- expect: require 2
+if true then local x = require "own" end

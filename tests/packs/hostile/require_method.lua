@@ -1,0 +1,2 @@
+-- expect: require 2
+pcall (function () local x = require:len () end)

@@ -1,0 +1,2 @@
+-- expect: missing 2
+local x = require "nothing"

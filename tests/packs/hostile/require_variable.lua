@@ -1,0 +1,3 @@
+-- expect: require 3
+local name = "own"
+local x = require (name)

@@ -1,0 +1,3 @@
+-- expect: syntax 3
+local x <const> = 1
+x = 2

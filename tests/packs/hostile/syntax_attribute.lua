@@ -1,0 +1,2 @@
+-- expect: syntax 2
+local x <constant> = 1

@@ -1,0 +1,2 @@
+-- expect: syntax 2
+for i = 1 do end

@@ -1,0 +1,2 @@
+-- expect: label 2, syntax 2
+goto nowhere

@@ -1,0 +1,2 @@
+-- expect: syntax 2
+local n = 0x

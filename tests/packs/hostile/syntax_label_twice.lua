@@ -1,0 +1,2 @@
+-- expect: label 2, syntax 2, label 2
+do ::a:: ::a:: end

@@ -1,0 +1,2 @@
+-- expect: syntax 3
+print

@@ -1,0 +1,2 @@
+-- expect: syntax 2
+local function f () return ... end

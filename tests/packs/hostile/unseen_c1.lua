@@ -1,0 +1,2 @@
+-- expect: unseen 2
+-- 2J

@@ -1,0 +1,2 @@
+-- expect: unseen 2
+local a​b = 1

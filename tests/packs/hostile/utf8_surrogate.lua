@@ -1,0 +1,2 @@
+-- expect: utf8 2
+local s = "í €"
