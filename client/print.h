@@ -32,6 +32,8 @@ void ag_print_packs (const struct ag_look *look, struct ag_str answer);
 //  {used, limits, cost_used_usd, cost_limit_usd}
 void ag_print_budget (const struct ag_look *look, struct ag_str answer);
 
+//  The report of a trial.
+void ag_print_trial (const struct ag_look *look, struct ag_str report);
 //  A promote, done or planned.
 void ag_print_plan (const struct ag_look *look, struct ag_str answer);
 //  {run, invocations, compared_events, skipped, divergence}

@@ -193,6 +193,27 @@ say_promote (FILE *out, struct ag_str event, struct ag_str payload)
 }
 
 static void
+say_trial (FILE *out, struct ag_str event, struct ag_str payload)
+{
+    (void)event;
+    put (out, payload, "fork_run_id");
+    fputs (": ", out);
+    put (out, payload, "outcome");
+    if (ag_pick_text (payload, "net").n) {
+        fputs (" by ", out);
+        put (out, payload, "net");
+    }
+    uint64_t events = ag_pick_uint (payload, "events_appended"),
+             failures = ag_pick_uint (payload, "behavior_failures");
+    fprintf (out, " (%" PRIu64 " event%s, %" PRIu64 " failure%s)", events, ag_look_s (events),
+             failures, ag_look_s (failures));
+    if (ag_pick_text (payload, "detail").n) {
+        fputs (": ", out);
+        put_value (out, ag_pick (payload, "detail"), LINE_BYTES);
+    }
+}
+
+static void
 say_agent (FILE *out, struct ag_str event, struct ag_str payload)
 {
     static const char *const parts[] = {"pid",    "exit_code", "signal",
@@ -245,6 +266,7 @@ saying_of (struct ag_str type)
         {"behavior.failed", AG_RED, say_failed},
         {"relation_behavior.started", AG_DIM, say_started},
         {"promote.applied", AG_GREEN, say_promote},
+        {"trial.finished", AG_PLAIN, say_trial},
         {"agent.backoff", AG_RED, say_agent},
         {"agent.gave_up", AG_RED, say_agent},
         {"agent.", AG_DIM, say_agent},

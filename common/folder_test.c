@@ -278,8 +278,7 @@ case_53_entries_bytes_depth_and_paths_are_bounded (void **state)
     long_name[200] = 0;
     snprintf (path, sizeof path, "d/%s", long_name);
     make_folder (path);
-    strcat (path, "/");
-    strncat (path, long_name, 60);
+    snprintf (path, sizeof path, "d/%s/%.60s", long_name, long_name);
     put (path, "");
     refuses ("a path of more than");
     take_away (path);

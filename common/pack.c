@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASH_TEXT = 7 + 2 * AG_HASH + 1, MOST_SETTINGS = 1000 };
+enum { HASH_TEXT = AG_PACK_HASH, MOST_SETTINGS = 1000 };
 
 //  Path, 0, length as 8 bytes, bytes; for each file in order of the paths. The content is all but the manifest.
 static void
@@ -237,22 +237,30 @@ check_settings (const struct ag_folder *folder, struct ag_str manifest, struct a
     return count;
 }
 
+//  All that a trial and a gate ask for: how many problems there are, a line each.
+static int
+check_folder (const struct ag_folder *folder, struct ag_buf *manifest, struct ag_buf *problems,
+              size_t *count, struct ag_err *err)
+{
+    const struct ag_file *file = ag_folder_find (folder, "manifest.toml");
+    if (!file)
+        return ag_fail (err, AG_E_PACK, "there is no manifest.toml");
+    *count = ag_manifest_read (ag_buf_str (&file->bytes), true, manifest, problems);
+    if (!*count)
+        *count = check_files (folder, ag_buf_str (manifest), problems);
+    *count += check_settings (folder, ag_buf_str (manifest), problems);
+    *count += check_source (folder, author_of (folder), problems);
+    return 0;
+}
+
 int
 ag_pack_check (const char *dir, struct ag_buf *problems, size_t *count, struct ag_err *err)
 {
     struct ag_folder folder;
     struct ag_buf manifest = {0};
     int rc = ag_folder_read (dir, &folder, err);
-    const struct ag_file *file = rc ? NULL : ag_folder_find (&folder, "manifest.toml");
-    if (!rc && !file)
-        rc = ag_fail (err, AG_E_PACK, "there is no manifest.toml");
-    if (!rc) {
-        *count = ag_manifest_read (ag_buf_str (&file->bytes), true, &manifest, problems);
-        if (!*count)
-            *count = check_files (&folder, ag_buf_str (&manifest), problems);
-        *count += check_settings (&folder, ag_buf_str (&manifest), problems);
-        *count += check_source (&folder, author_of (&folder), problems);
-    }
+    if (!rc)
+        rc = check_folder (&folder, &manifest, problems, count, err);
     ag_folder_fini (&folder);
     ag_buf_fini (&manifest);
     return rc ? ag_wrap (err, "pack %s", dir) : 0;
@@ -287,6 +295,42 @@ ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err)
     struct ag_folder folder;
     struct ag_buf problems = {0};
     int rc = ag_folder_from (files, &folder, err);
+    if (!rc)
+        rc = put_pack (&folder, out, &problems, err);
+    ag_folder_fini (&folder);
+    ag_buf_fini (&problems);
+    return rc;
+}
+
+//  Nothing of it is looked at before its bytes are the approved ones.
+static int
+check_pinned (const struct ag_folder *folder, struct ag_str pin, char hash[AG_PACK_HASH],
+              struct ag_err *err)
+{
+    struct ag_buf manifest = {0}, problems = {0};
+    size_t count = 0;
+    hash_folder (folder, false, hash);
+    if (!ag_str_is (pin, hash))
+        return ag_fail (err, AG_E_PACK, "bundle hash mismatch: the pin is %.*s, the bytes are %s",
+                        AG_STR_ARG (pin), hash);
+    int rc = check_folder (folder, &manifest, &problems, &count, err);
+    if (!rc && count)
+        rc = fail_lines (ag_buf_str (&problems), count, err);
+    ag_buf_fini (&manifest);
+    ag_buf_fini (&problems);
+    return rc;
+}
+
+int
+ag_pack_pinned (struct ag_str files, struct ag_str pin, char hash[AG_PACK_HASH], struct ag_buf *out,
+                struct ag_err *err)
+{
+    struct ag_folder folder;
+    struct ag_buf problems = {0};
+    hash[0] = 0;
+    int rc = ag_folder_from (files, &folder, err);
+    if (!rc)
+        rc = check_pinned (&folder, pin, hash, err);
     if (!rc)
         rc = put_pack (&folder, out, &problems, err);
     ag_folder_fini (&folder);

@@ -7,6 +7,8 @@
 #define AG_PACK_H
 #include "common/value.h"
 
+enum { AG_PACK_HASH = 72 }; //  "sha256:", 64 digits and their end
+
 //  Append {name, version, description, types, dependencies, surface, bundle_hash, settings, files: [{path, bytes}]}:
 //  types, dependencies and surface are the manifest's tables, checked (surface: null without one); settings are the
 //  defaults of settings.toml; bytes are text, or msgpack bin (so this is not a normal value yet). AG_E_PACK names the
@@ -32,4 +34,8 @@ int ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err);
 int ag_pack_bundle (const char *dir, struct ag_str pin, struct ag_buf *out, struct ag_err *err);
 //  Whether a pack has the bundle hash. AG_E_PACK says both; AG_E_USAGE: the pin is no hash.
 int ag_pack_check_pin (struct ag_str pack, struct ag_str pin, struct ag_err *err);
+//  The same for bytes that somebody approved by their bundle hash, and by all that ag_pack_check asks for; the hash
+//  that they have is written also when it is another.
+int ag_pack_pinned (struct ag_str files, struct ag_str pin, char hash[AG_PACK_HASH],
+                    struct ag_buf *out, struct ag_err *err);
 #endif

@@ -511,7 +511,8 @@ ag_command_stop (struct ag_command *command, struct ag_err *err)
 {
     bool running = false;
     change_fn *change = command->until_ms ? look_unit : stop_unit; //  ordered once, then waited for
-    if (each_unit (command, command->msg->stop.run, change, &running, err))
+    if (each_unit (command, command->msg->stop.run, change, &running, err) &&
+        !(command->until_ms && err->code == AG_E_NOT_FOUND)) //  of a trial nothing is left then
         return -1;
     if (running && ag_command_hold (command, 30000))
         return 0;

@@ -32,7 +32,7 @@ state_of (struct ag_house *house, const struct ag_run *run)
             if (unit && unit->state == order[i])
                 return ag_unit_state_name (unit->state);
         }
-    return "idle";
+    return run->kind == AG_TRIAL ? "ended" : "idle";
 }
 
 //  The second number of statm, in pages.

@@ -55,7 +55,7 @@ static const bool reads[AG_MSGS] = {
     READS (status), READS (tree),   READS (events),   READS (log),       READS (objects),
     READS (show),   READS (why),    READS (failures), READS (wait),      READS (diff),
     READS (output), READS (verify), READS (down),     READS (approvals), READS (budget),
-    READS (kept),   READS (replay), READS (packs),
+    READS (kept),   READS (replay), READS (packs),    READS (tried),
 };
 
 struct ag_commands *

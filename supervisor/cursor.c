@@ -76,6 +76,19 @@ read_note (struct ag_queue *self, struct ag_str value, struct ag_err *err)
     return 0;
 }
 
+//  A note of the queue. A trial begins with nothing: what its parent registered, and had in hand, is the parent's.
+static int
+get_note (ag_journal_t *journal, const struct ag_run *run, struct ag_str name, uint64_t at,
+          struct ag_buf *hold, uint64_t *seq, struct ag_err *err)
+{
+    int rc = ag_note_get (journal, run, name, at, hold, seq, err);
+    if (rc <= 0 || run->kind != AG_TRIAL || *seq > run->cut)
+        return rc;
+    ag_buf_clear (hold);
+    *seq = 0;
+    return 0;
+}
+
 //  The run's spec names its hosts; each may have registered.
 static int
 load_hosts (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, struct ag_err *err)
@@ -87,9 +100,10 @@ load_hosts (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, st
     if (rc > 0 && ag_map_get (ag_buf_str (&spec), "hosts", &hosts))
         rc = ag_fail (err, AG_E_CORRUPT, "the spec of run %s names no hosts", run->id);
     for (uint32_t i = 0; rc > 0 && i < AG_HOSTS && !ag_list_nth (hosts, i, &host); i++) {
+        char text[16];
         self->host_count++;
-        if (ag_registration_get (journal, run, i, tip, &self->hosts[i].behaviors,
-                                 &self->hosts[i].seq, err) < 0)
+        if (get_note (journal, run, host_note (i, text), tip, &self->hosts[i].behaviors,
+                      &self->hosts[i].seq, err) < 0)
             rc = -1;
     }
     ag_buf_fini (&spec);
@@ -125,7 +139,7 @@ read_registration (ag_journal_t *journal, struct ag_run *run, uint64_t event,
     while (one->from > event) {
         struct ag_buf hold = {0};
         uint64_t seq;
-        int rc = ag_note_get (journal, run, name, one->from - 1, &hold, &seq, err);
+        int rc = get_note (journal, run, name, one->from - 1, &hold, &seq, err);
         if (rc <= 0) {
             ag_buf_fini (&hold);
             one->from = 0;
@@ -330,10 +344,15 @@ load_cursor (ag_journal_t *journal, struct ag_run *run, struct ag_queue *self, s
 {
     struct ag_buf hold = {0};
     uint64_t noted = 0;
-    int rc = ag_note_get (journal, run, AG_LIT ("queue"), run->head.tip, &hold, &noted, err);
+    int rc = get_note (journal, run, AG_LIT ("queue"), run->head.tip, &hold, &noted, err);
+    bool fresh = rc == 0 && run->kind == AG_TRIAL;
     if (rc > 0)
         rc = read_note (self, ag_buf_str (&hold), err);
     ag_buf_fini (&hold);
+    if (fresh) {
+        self->next = run->cut + 1;
+        return 0;
+    }
     if (!rc)
         rc = ag_delays_load (journal, run, &self->delays, err);
     uint32_t due = self->due;

@@ -8,6 +8,7 @@
 #include "supervisor/record.h"
 #include "supervisor/retention.h"
 #include "supervisor/spec.h"
+#include "supervisor/trial.h"
 #include "supervisor/unit.h"
 
 #include <assert.h>
@@ -453,7 +454,8 @@ ag_fleet_begin (struct ag_house *house, const char *path, struct ag_err *err)
     house->fleet_run = fleet->number;
     if (configure (house, fleet, path, err) ||
         begin_each (house, "service", begin_service, path, err) ||
-        begin_each (house, "agent", begin_agent, path, err) || begin_forks (house, fleet, err))
+        begin_each (house, "agent", begin_agent, path, err) || begin_forks (house, fleet, err) ||
+        ag_trials_close (house, err))
         return -1;
     house->fleet->stirred = true;
     return 0;

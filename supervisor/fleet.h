@@ -38,18 +38,19 @@ enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200, AG_WALL_SAI
 struct ag_unit {
     char name[AG_UNIT_NAME]; //  agent, label or run id (".program": second host), or the service
     uint64_t run;            //  0: a service
-    uint32_t host;
-    bool fork, lacks; //  of a run that is one; lacks: a wall that it must have
-    uint64_t place;   //  run and host, by which it is found
+    bool fork, lacks;        //  of a run that is one; lacks: a wall that it must have
+    bool exited, by_itself;  //  its process did, and nobody ended it
+    uint64_t place;          //  run and host, by which it is found
     enum ag_unit_state state;
     bool wanted, due, inner;  //  inner: its process, a script host, reaches nobody but the house
     struct ag_replay *replay; //  hidden: it runs for a replay; NULL: it is the run's own
+    struct ag_trial *trial;   //  it has one life, for this; NULL: it is no trial's
     bool dismissed, hears;    //  hears: it is the first host of a root run that hears others
     uint64_t deaf;            //  links of `hears` that do not deliver, by their places
     char nonce[AG_NONCE];     //  of the live process; empty: none
     uint64_t child;           //  id at the nursery; 0: none
     int32_t pid, exit_code, signal;
-    uint32_t uid, layers;
+    uint32_t host, uid, layers, fired; //  fired: enum ag_fired
     int32_t refused[AG_LAYERS];
     enum ag_ending ending;
     char said[2][AG_WALL_SAID]; //  its word for landlock and seccomp, where it raises them itself

@@ -369,7 +369,7 @@ static int
 launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *launch,
                struct ag_err *err)
 {
-    struct ag_str spec = ag_buf_str (&unit->spec), hosts, host, kind;
+    struct ag_str spec = ag_buf_str (&unit->spec), hosts, host, kind, packs;
     if (ag_map_get (spec, "hosts", &hosts) || ag_list_nth (hosts, unit->host, &host) ||
         ag_map_text (host, "kind", &kind))
         return ag_fail (err, AG_E_CORRUPT, "%s has no host %u", unit->name, unit->host);
@@ -388,6 +388,8 @@ launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *l
         return -1;
     if (own)
         keep (launch, own);
+    if (!ag_map_get (host, "packs", &packs) && !script) //  it came with its bytes
+        launch->argv[0] = keep (launch, ag_xprintf ("%s/%s", unit->dir, launch->argv[0]));
     launch->spawn.dir = own ? own : unit->dir;
     set_readable (launch, spec, own);
     set_own (house, unit, launch);

@@ -9,6 +9,7 @@
 #include "supervisor/commands.h"
 #include "supervisor/fleet.h"
 #include "supervisor/replay.h"
+#include "supervisor/trial.h"
 #include "supervisor/import.h"
 #include "supervisor/private.h"
 #include "supervisor/queue.h"
@@ -49,6 +50,7 @@ end_floors (struct ag_house *house)
     if (house->leaving)
         ag_private_end (house);
     ag_replays_destroy (house);
+    ag_trials_destroy (house);
     ag_verifications_destroy (house);
     ag_queues_destroy (&house->queues);
     ag_workers_destroy (&house->workers);

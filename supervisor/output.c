@@ -206,6 +206,24 @@ ag_output_watch (ag_output_t *self, int stdout_fd, int stderr_fd)
 }
 
 void
+ag_output_remove (ag_output_t *self)
+{
+    shut (&self->pipes[0]);
+    shut (&self->pipes[1]);
+    if (self->file >= 0)
+        close (self->file);
+    self->file = -1;
+    for (uint64_t base = self->oldest; self->looked && base <= self->base;
+         base += AG_OUTPUT_SEGMENT) {
+        char *path = segment (self, base);
+        unlink (path);
+        free (path);
+    }
+    self->looked = false;
+    self->base = self->end = self->oldest = 0;
+}
+
+void
 ag_output_line (ag_output_t *self, struct ag_str text)
 {
     keep (self, text.p, text.n);

@@ -24,6 +24,9 @@ void ag_output_destroy (ag_output_t **self_p);
 //  The tail begins anew.
 void ag_output_watch (ag_output_t *self, int stdout_fd, int stderr_fd);
 
+//  Its end: what was printed is gone, the tail is not.
+void ag_output_remove (ag_output_t *self);
+
 //  Append a line of the house or of a worker's `log`.
 void ag_output_line (ag_output_t *self, struct ag_str text);
 

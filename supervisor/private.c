@@ -1,6 +1,8 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/private.h"
+#include "common/log.h"
 #include "common/tree.h"
+#include "supervisor/blob.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -193,10 +195,72 @@ copy_folder (struct ag_unit *unit, struct ag_str host, const char *folder, struc
     return rc;
 }
 
+//  The folder of a path below dir, made where it is missing; the path's last part is put into name. -1: errno.
+static int
+open_parent (const struct ag_unit *unit, struct ag_str path, char name[NAME_MAX + 1])
+{
+    int dir = open (unit->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), sub;
+    for (const char *slash; dir >= 0 && (slash = memchr (path.p, '/', path.n)); dir = sub) {
+        size_t n = (size_t)(slash - path.p);
+        snprintf (name, NAME_MAX + 1, "%.*s", (int)n, path.p);
+        mkdirat (dir, name, 0700);
+        sub = openat (dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (sub >= 0 && unit->uid && fchown (sub, unit->uid, unit->uid))
+            ag_log (AG_WARN, "%s/%s: %s", unit->dir, name, strerror (errno));
+        close (dir);
+        path.p += n + 1;
+        path.n -= n + 1;
+    }
+    snprintf (name, NAME_MAX + 1, "%.*s", (int)path.n, path.p);
+    return dir;
+}
+
+static int
+write_one (const struct ag_unit *unit, struct ag_str file, struct ag_err *err)
+{
+    struct ag_str path, value;
+    struct ag_head bytes = {0};
+    char name[NAME_MAX + 1];
+    if (ag_map_text (file, "path", &path) || ag_map_get (file, "bytes", &value))
+        return ag_fail (err, AG_E_CORRUPT, "a file of a pack is {path, bytes}");
+    struct ag_cursor in = ag_cursor (value);
+    int dir = open_parent (unit, path, name), to = -1;
+    bool done = !ag_next (&in, &bytes) && dir >= 0 &&
+                (to = openat (dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                              0500)) >= 0 &&
+                write (to, bytes.s.p, bytes.s.n) == (ssize_t)bytes.s.n &&
+                (!unit->uid || !fchown (to, unit->uid, unit->uid));
+    int error = errno;
+    if (to >= 0)
+        close (to);
+    if (dir >= 0)
+        close (dir);
+    return done ? 0
+                : ag_fail (err, AG_E_SYSTEM, "%.*s cannot be written: %s", AG_STR_ARG (path),
+                           strerror (error));
+}
+
+//  The very bytes that were hashed, as files of its own.
+static int
+write_pack (struct ag_house *house, const struct ag_unit *unit, struct ag_str packs,
+            struct ag_err *err)
+{
+    struct ag_buf whole = {0};
+    struct ag_str pack = {0}, files = {0}, file;
+    for (uint32_t i = 0; !ag_list_nth (packs, i, &pack); i++)
+        ag_map_get (pack, "files", &files);
+    int rc = ag_blobs_in (house->journal, files, &whole, err);
+    for (uint32_t i = 0; !rc && !ag_list_nth (ag_buf_str (&whole), i, &file); i++)
+        rc = write_one (unit, file, err);
+    ag_buf_fini (&whole);
+    return rc;
+}
+
 int
 ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str host, char **work,
                  struct ag_err *err)
 {
+    struct ag_str packs;
     char *root = root_of (house);
     int n = snprintf (unit->dir, sizeof unit->dir, "%s/%" PRIx64, root, unit->child);
     bool failed = n >= (int)sizeof unit->dir || (mkdir (root, 0711) && errno != EEXIST) ||
@@ -207,6 +271,8 @@ ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str hos
         return ag_fail (err, AG_E_SYSTEM, "a directory for %s: %s", unit->name, strerror (errno));
     if (!host.p)
         return 0;
+    if (!ag_map_get (host, "packs", &packs))
+        return write_pack (house, unit, packs, err);
     struct ag_str base = {0};
     if (!unit->uid) {
         ag_map_text (host, "base", &base);

@@ -7,6 +7,7 @@
 #include "supervisor/record.h"
 #include "supervisor/replay.h"
 #include "supervisor/spec.h"
+#include "supervisor/trial.h"
 #include "supervisor/unit.h"
 
 #include <inttypes.h>
@@ -120,6 +121,10 @@ drop_invocation (struct ag_house *house, struct ag_unit *unit)
     struct ag_invocation *open = unit->run ? ag_queue_open (house, unit->run) : NULL;
     if (!open || !unit->session || open->session != unit->session)
         return;
+    if (unit->trial) { //  its report says that it died
+        ag_queue_again (house, unit->run);
+        return;
+    }
     struct ag_buf tail = {0};
     struct ag_err err;
     ag_output_tail (unit->output, &tail);
@@ -191,6 +196,11 @@ static void
 died (struct ag_house *house, struct ag_unit *unit, bool permanent)
 {
     struct ag_str policy = {0}, restart;
+    if (unit->trial) {
+        ag_trial_lost (house, unit, NULL);
+        ag_unit_move (house, unit, AG_WHAT_END);
+        return;
+    }
     if (unit->replay) {
         ag_unit_move (house, unit, ag_replay_lost (house, unit) ? AG_WHAT_IDLE : AG_WHAT_END);
         return;
@@ -230,6 +240,8 @@ gone (struct ag_house *house, struct ag_unit *unit, bool permanent)
     house->fleet->stirred = true;
     if (unit->run)
         ag_queues_touch (house, unit->run);
+    if (unit->trial && ending != AG_END_NONE)
+        ag_trial_lost (house, unit, endings[ending]);
     if (ending == AG_END_NONE)
         died (house, unit, permanent);
     else if (ending == AG_END_IDLE || ending == AG_END_RESTART || ending == AG_END_HOUSE)
@@ -249,6 +261,7 @@ on_spawned (struct ag_house *house, struct ag_unit *unit, const struct ag_nurser
     memcpy (unit->refused, event->refused, sizeof unit->refused);
     unit->since_ms = ag_now_ms();
     unit->exit_code = unit->signal = 0;
+    unit->exited = false;
     ag_output_watch (unit->output, event->output[0], event->output[1]);
     put_number (&extra, "pid", unit->pid);
     put_number (&extra, "attempt", unit->restarts + 1);
@@ -270,8 +283,11 @@ on_exited (struct ag_house *house, struct ag_unit *unit, const struct ag_nursery
     static const char *const fired[] = {"", " (memory limit)", " (CPU limit)",
                                         " (file size limit)"};
     ag_output_drain (unit->output);
+    unit->exited = true;
+    unit->by_itself = !unit->reason[0];
     unit->exit_code = event->code;
     unit->signal = event->signal;
+    unit->fired = event->fired;
     if (!unit->reason[0])
         snprintf (
             unit->reason, sizeof unit->reason, event->signal ? "signal %d%s" : "exit status %d%s",
@@ -444,7 +460,7 @@ static bool
 may_start (struct ag_house *house, const struct ag_unit *unit)
 {
     struct ag_str name;
-    if (unit->replay) //  it needs nobody
+    if (unit->replay || unit->trial) //  it needs nobody
         return true;
     struct ag_texts after = ag_texts_of (ag_buf_str (&unit->spec), "after");
     while (ag_texts_next (&after, &name)) {
@@ -506,7 +522,9 @@ consider_running (struct ag_house *house, struct ag_unit *unit, int64_t now)
             ag_unit_is_ready (house, unit);
         else if (ready < 0)
             ag_unit_kill (house, unit, "it was not ready in time");
-    } else if (unit->state == AG_UNIT_STARTING && in_state > HELLO_MS)
+    } else if (unit->trial) //  it has a wall clock of its own
+        return;
+    else if (unit->state == AG_UNIT_STARTING && in_state > HELLO_MS)
         ag_unit_kill (house, unit, "it did not say hello within %d ms", HELLO_MS);
     else if (unit->run && unit->state == AG_UNIT_READY && unit->session &&
              unit->session->state == AG_SESSION_WAITING && in_state > IDLE_MS)

@@ -69,6 +69,15 @@ ag_queues_forget_gone (struct ag_house *house)
 }
 
 void
+ag_queues_release (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue;
+    HASH_FIND (hh, house->queues->table, &run, sizeof run, queue);
+    if (queue)
+        drop (house->queues, queue);
+}
+
+void
 ag_queues_destroy (struct ag_queues **self_p)
 {
     if (!*self_p)
@@ -291,6 +300,16 @@ ag_queue_packs (struct ag_house *house, uint64_t number, struct ag_err *err)
                : 0;
 }
 
+//  A trial may not append so many more events: it stops before them.
+static bool
+is_full (struct ag_house *house, const struct ag_run *run, uint64_t more)
+{
+    if (run->kind != AG_TRIAL)
+        return false;
+    struct ag_budget budget = ag_queue_budget (house, run->number);
+    return ag_budget_crosses (&budget, run, AG_NET_EVENTS, more);
+}
+
 //  The open invocation goes to its host's session when that waits; else the host is asked to come. Whether it
 //  is wanted is looked at before anybody is woken, and again when the run has moved meanwhile.
 static int
@@ -299,6 +318,8 @@ hand_out (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, st
     struct ag_invocation *open = &queue->open;
     if (open->session)
         return 0;
+    if (is_full (house, run, 2)) //  that it was found and that it starts
+        return exhaust (house, queue, run, AG_NET_EVENTS, err);
     struct ag_unit *unit = ag_fleet_unit (house, queue->run, open->host);
     bool waits = unit && unit->session && unit->session->state == AG_SESSION_WAITING;
     if (!open->checked || (waits && open->checked != run->head.tip)) {
@@ -333,6 +354,8 @@ idle (struct ag_house *house, struct ag_queue *queue, struct ag_run *run, struct
 {
     if (!queue->active)
         return 0;
+    if (is_full (house, run, 1))
+        return exhaust (house, queue, run, AG_NET_EVENTS, err);
     uint64_t seq;
     if (append_snapshot (house, run, AG_EV_RUNTIME_IDLE, NULL, &seq, err))
         return -1;
@@ -446,13 +469,23 @@ step (struct ag_house *house, struct ag_queue *queue, struct ag_run *run,
     return 1;
 }
 
+//  A trial moves while its one process lives.
+static bool
+rests (struct ag_house *house, const struct ag_run *run)
+{
+    if (run->kind != AG_TRIAL)
+        return false;
+    const struct ag_unit *unit = ag_fleet_unit (house, run->number, 0);
+    return !unit || !unit->child || ag_unit_is_doomed (unit);
+}
+
 static int
 pump (struct ag_house *house, struct ag_queue *queue, struct ag_err *err)
 {
     struct ag_run *run;
     if (ag_run_get (house->journal, queue->run, &run, err))
         return -1;
-    if (!all_registered (house, queue))
+    if (rests (house, run) || !all_registered (house, queue))
         return 0;
     struct ag_budget budget = ag_queue_budget (house, queue->run);
     int more = 1;

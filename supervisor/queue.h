@@ -66,6 +66,8 @@ void ag_queues_pump (struct ag_house *house);
 void ag_queues_forget (struct ag_house *house);
 //  Forget those of runs that exist no more; their numbers are given again.
 void ag_queues_forget_gone (struct ag_house *house);
+//  Nothing will move in a run any more: its queue is not kept in memory.
+void ag_queues_release (struct ag_house *house, uint64_t run);
 
 //  The open invocation of a run, or NULL.
 struct ag_invocation *ag_queue_open (struct ag_house *house, uint64_t run);

@@ -7,6 +7,7 @@
 #include "supervisor/hears.h"
 #include "supervisor/queue.h"
 #include "supervisor/replay.h"
+#include "supervisor/trial.h"
 #include "supervisor/verification.h"
 #include "supervisor/workers.h"
 
@@ -18,6 +19,7 @@ enum {
     TICK_MS = 200,
     ROOM_MS = 1000,   //  between two looks for room,
     CLOSED_MS = 5000, //  and between two tries to open the store
+    TRIAL_STEPS = 16, //  of a scenario that nobody reacts to, in one turn
     HWM = 10000,
     MESSAGE_BYTES = 20 << 20,
     MEMORY_BYTES = 512 << 20,
@@ -161,6 +163,8 @@ turn_end (void *context)
     if (has_room (house)) {
         ag_hears_deliver (house);
         ag_queues_pump (house);
+        for (int i = 0; i < TRIAL_STEPS && ag_trials_pump (house); i++)
+            ag_queues_pump (house);
         ag_replays_pump (house);
         ag_fleet_tick (house); //  after the queues, which say whose process is due
     }

@@ -9,6 +9,7 @@
 #include "supervisor/mismatch.h"
 #include "supervisor/replay.h"
 #include "supervisor/spec.h"
+#include "supervisor/trial.h"
 #include "supervisor/unit.h"
 #include "supervisor/walls.h"
 
@@ -209,6 +210,9 @@ registered (struct request *request, struct ag_str behaviors, struct ag_str tool
         rc = ag_match_check (ag_buf_str (&normal), err);
     if (!rc && unit->replay)
         ag_replay_register (unit, ag_buf_str (&normal));
+    else if (!rc && unit->trial)
+        rc = ag_trial_register (request->house, unit, ag_buf_str (&normal), ag_buf_str (&tool_list),
+                                err);
     else if (!rc)
         rc = ag_queue_register (request->house, unit->run, unit->host, ag_buf_str (&normal),
                                 ag_buf_str (&tool_list), err);
@@ -259,6 +263,17 @@ handle_register (struct request *request, struct ag_err *err)
     if (note_walls (request, msg->walls, err) ||
         registered (request, msg->behaviors, msg->tools, err))
         return -1;
+    ag_answer_ok (&request->answer, (struct ag_str){0});
+    return 0;
+}
+
+//  Its packs cannot be loaded: it ends by itself, and has said why.
+static int
+handle_unloaded (struct request *request, struct ag_err *err)
+{
+    (void)err;
+    if (request->session->unit->trial)
+        ag_trial_failed (request->session->unit, request->msg->fail.error);
     ag_answer_ok (&request->answer, (struct ag_str){0});
     return 0;
 }
@@ -330,6 +345,8 @@ static int
 handle_fail (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_fail *fail = &request->msg->fail;
+    if (request->session->unit->trial)
+        ag_trial_failed (request->session->unit, fail->error);
     if (ways_of (request->session->unit)
             ->fail (request->house, request->invocation, fail, &request->answer, err))
         return -1;
@@ -353,6 +370,7 @@ static const struct {
     handler_fn *handle;
 } table[] = {
     {AG_MSG_registration, 1u << AG_SESSION_REGISTERING, handle_register},
+    {AG_MSG_fail, 1u << AG_SESSION_REGISTERING, handle_unloaded},
     {AG_MSG_next, 1u << AG_SESSION_READY, handle_next},
     {AG_MSG_get, 1u << AG_SESSION_BUSY, handle_get},
     {AG_MSG_effect, 1u << AG_SESSION_BUSY, handle_effect},
@@ -391,7 +409,7 @@ end_worker (struct ag_house *house, struct ag_unit *unit, const struct ag_err *w
     ag_put_uint (&payload, unit->host);
     ag_put_lit (&payload, "reason");
     ag_put_lit (&payload, ag_utf8 (ag_str (why->text)) ? why->text : "a message that is not text");
-    if (!unit->replay && //  nothing of that is in the run's log
+    if (!unit->replay && !unit->trial && //  nothing of that is in the run's log
         (ag_run_get (house->journal, unit->run, &run, &err) ||
          ag_journal_tell (house->journal, run, AG_EV_WORKER_REFUSED, 0, &payload, NULL, &err)))
         ag_log_err (AG_ERROR, &err, "a worker's end is not in its log");
@@ -458,12 +476,18 @@ serve (struct ag_house *house, struct ag_session *session, bool hello, const str
 {
     struct request request = {.house = house, .session = session, .msg = msg};
     struct ag_err err;
+    if (session->unit->trial && ag_unit_is_doomed (session->unit)) //  nothing counts after its end
+        return;
     struct ag_mark mark = ag_journal_mark (house->journal);
     int rc = hello ? handle_hello (&request, &err) : dispatch (&request, &err);
+    if (!rc && session->unit->trial)
+        rc = ag_trial_check (house, session->unit, &err);
     if (rc) {
         ag_journal_rollback (house->journal, &mark);
         answer_error (house, &session->route, &err);
-        if (err.code != AG_E_TOO_LARGE || session->state != AG_SESSION_BUSY)
+        if (session->unit->trial && ag_trial_refused (house, session->unit, &err))
+            enter (session, AG_SESSION_READY);
+        else if (err.code != AG_E_TOO_LARGE || session->state != AG_SESSION_BUSY)
             end_worker (house, session->unit, &err);
     } else if (request.waits && request.answer.n)
         ag_outbox_put (house->outbox, &session->route, ag_buf_str (&request.answer));

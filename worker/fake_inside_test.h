@@ -191,6 +191,16 @@ fake_load (struct fake *self, const char *source, const char *limits, const char
     return fake_hear (self);
 }
 
+//  Its packs cannot be loaded: it says so in its output, and then in a `fail`, which is returned.
+static inline const char *
+fake_unloaded (struct fake *self)
+{
+    const char *said = fake_hear (self);
+    assert_non_null (strstr (said, "\"do\":\"fail\""));
+    fake_say (self, "{\"do\":\"ok\"}");
+    return said;
+}
+
 //  Wait for the end of the worker, 10 seconds at most.
 static inline int
 fake_wait (struct fake *self)

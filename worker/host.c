@@ -65,6 +65,16 @@ greet (struct host *self, struct ag_err *err)
     return read_limits (self, err);
 }
 
+//  A failure of the packs over the link; that it cannot be said changes nothing.
+static void
+say_unloaded (struct host *self)
+{
+    char *message = ag_str_dup (ag_buf_str (&self->result));
+    agsup_fail (self->link, "{'type': %s, 'message': %s}",
+                self->script ? ag_script_failure (self->script) : "script.error", message);
+    free (message);
+}
+
 //  Say it in the agent's own output too, where whoever writes the pack looks.
 static int
 load (struct host *self, struct ag_buf *behaviors, struct ag_buf *tools, struct ag_err *err)
@@ -77,6 +87,7 @@ load (struct host *self, struct ag_buf *behaviors, struct ag_buf *tools, struct 
     ag_buf_clear (&self->result);
     ag_clean (ag_str (err->text), sizeof err->text, &self->result);
     agsup_log (self->link, "error", "%.*s", AG_STR_ARG (ag_buf_str (&self->result)));
+    say_unloaded (self);
     return -1;
 }
 

@@ -20,6 +20,7 @@ struct ag_script {
     struct ag_pool pool;
     struct ag_act act; //  of the invocation at hand or, once it is loaded, of the next
     bool loaded;
+    const char *met; //  type of what the last load failed by; NULL: nothing was loaded
 };
 
 static void
@@ -233,6 +234,15 @@ struct found {
     uint32_t behavior_count, tool_count;
 };
 
+//  By enum ag_trip.
+static const char *const failure_types[] = {"script.error", "net.memory", "net.wall"};
+
+const char *
+ag_script_failure (const ag_script_t *self)
+{
+    return self->met ? self->met : failure_types[0];
+}
+
 static int
 load_pack (ag_script_t *self, const struct ag_pack *pack, struct found *found, struct ag_err *err)
 {
@@ -243,8 +253,9 @@ load_pack (ag_script_t *self, const struct ag_pack *pack, struct found *found, s
     act.tools = &found->tools;
     int rc = act.L ? protect (&act, set_up) : -1;
     if (rc)
-        ag_fail (err, AG_E_PACK, "pack %.*s: %.*s", AG_STR_ARG (pack->name),
-                 AG_STR_ARG (ag_buf_str (&act.message)));
+        ag_fail (err, act.tripped ? AG_E_NET : AG_E_PACK, "pack %.*s: %.*s",
+                 AG_STR_ARG (pack->name), AG_STR_ARG (ag_buf_str (&act.message)));
+    self->met = failure_types[act.tripped];
     found->behavior_count += act.behavior_count;
     found->tool_count += act.tool_count;
     act_fini (&act);
@@ -324,10 +335,9 @@ run_behavior (lua_State *L)
 static void
 put_failure (const struct ag_act *act, struct ag_buf *out)
 {
-    static const char *const types[] = {"script.error", "net.memory", "net.wall"};
     ag_put_map (out, 3);
     ag_put_lit (out, "type");
-    ag_put_lit (out, types[act->tripped]);
+    ag_put_lit (out, failure_types[act->tripped]);
     ag_put_lit (out, "message");
     ag_put_text (out, ag_buf_str (&act->message));
     ag_put_lit (out, "traceback");

@@ -26,9 +26,12 @@ ag_script_t *ag_script_new (agsup_t *link, const struct ag_packs *packs, const c
 void ag_script_destroy (ag_script_t **self_p);
 
 //  Loads each pack once and writes what they register, as `register` wants it. AG_E_PACK names file,
-//  line and behaviour, and what to write instead.
+//  line and behaviour, and what to write instead; AG_E_NET: out of memory or out of time.
 int ag_script_load (ag_script_t *self, struct ag_buf *behaviors, struct ag_buf *tools,
                     struct ag_err *err);
+
+//  The type of what a load failed by: "script.error", or the net that it met (AG_E_NET).
+const char *ag_script_failure (const ag_script_t *self);
 
 enum ag_ran {
     AG_RAN,     //  out is the list of operations for `done`

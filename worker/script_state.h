@@ -116,6 +116,5 @@ int ag_require (lua_State *L);      //  script.c: require
 void ag_push_ctx (lua_State *L);    //  script_ctx.c
 void ag_push_graph (lua_State *L);  //  script_graph.c
 void ag_seed_random (struct ag_act *act, struct ag_str seed);
-int
-ag_random_number (lua_State *L); //  random () in [0, 1), random (n) in 1..n, random (m, n) in m..n
+int ag_random_number (lua_State *L); //  () in [0, 1), (n) in 1..n, (m, n) in m..n
 #endif

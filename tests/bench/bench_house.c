@@ -6,6 +6,7 @@
  *         bench_house HOME successor AGENT TIMES
  *         bench_house HOME again NURSERY
  *         bench_house HOME forks RUN COUNT                   to the first object of each
+ *         bench_house HOME command TIMES AGSUP WORD…         from its start to its end, which is 0
  *         bench_house HOME invoke RUN[,RUN…] INVOCATIONS [grind]     of each run, whose workers are awake
  *         bench_house HOME start AGENT TIMES                 of a stopped one, to its worker's hello
  *
@@ -13,11 +14,8 @@
  *  time: an error ends the program.
  *  SPDX-License-Identifier: Apache-2.0
  */
-#include "common/answer.h"
-#include "common/home.h"
-#include "common/net.h"
-#include "common/wire.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/bench_ask.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -30,104 +28,7 @@
 
 extern char **environ;
 
-enum {
-    OBJECTS = 1000,
-    WINDOW = 64,
-    ID_DIGITS = 16,
-    ENTITIES = 100,
-    WAIT_MS = 60000,
-    REST_US = 50000
-};
-
-struct bench {
-    struct ag_home home;
-    char token[AG_TOKEN + 1];
-    void *context, *socket;
-    struct ag_buf answer; //  the last one
-    uint64_t asked;
-    char prefix[ID_DIGITS + 1]; //  of request ids: another program's ids are not ours
-};
-
-_Noreturn static void
-die (const char *what, const char *why)
-{
-    fprintf (stderr, "bench_house: %s: %s\n", what, why);
-    exit (1);
-}
-
-/*  Asking  */
-
-static void
-open_house (struct bench *self, const char *dir)
-{
-    struct ag_err err;
-    *self = (struct bench){0};
-    if (ag_home_open (&self->home, dir, &err) || ag_home_token (&self->home, self->token, &err))
-        die (dir, err.text);
-    self->context = ag_net_context();
-    self->socket = ag_net_socket (self->context, &(struct ag_net){ZMQ_DEALER, 1000, 1000, NULL});
-    zmq_setsockopt (self->socket, ZMQ_RCVTIMEO, &(int){WAIT_MS}, sizeof (int));
-    if (ag_net_connect (self->socket, self->home.client, &err))
-        die (self->home.client, err.text);
-    snprintf (self->prefix, sizeof self->prefix, "%08x%08x", (unsigned)getpid(),
-              (unsigned)time (NULL));
-}
-
-static void
-close_house (struct bench *self)
-{
-    zmq_close (self->socket);
-    zmq_ctx_term (self->context);
-    ag_buf_fini (&self->answer);
-    ag_home_fini (&self->home);
-}
-
-static void
-send_frame (struct bench *self, struct ag_str frame)
-{
-    if (zmq_send (self->socket, frame.p, frame.n, 0) < 0)
-        die ("send", zmq_strerror (errno));
-}
-
-//  The next answer, which must be no error.
-static void
-hear (struct bench *self)
-{
-    zmq_msg_t frame;
-    struct ag_str word;
-    struct ag_err err;
-    zmq_msg_init (&frame);
-    if (zmq_msg_recv (&frame, self->socket, 0) < 0)
-        die ("no answer within a minute", zmq_strerror (errno));
-    ag_buf_clear (&self->answer);
-    ag_buf_add (&self->answer, zmq_msg_data (&frame), zmq_msg_size (&frame));
-    zmq_msg_close (&frame);
-    if (ag_answer_read (ag_buf_str (&self->answer), &word, &err))
-        die ("an answer", err.text);
-}
-
-static void
-ask (struct bench *self, struct ag_msg msg)
-{
-    struct ag_buf frame = {0};
-    char id[65];
-    snprintf (id, sizeof id, "%s/%llu", self->prefix, (unsigned long long)++self->asked);
-    msg.token = ag_str (self->token);
-    msg.id = ag_str (id);
-    ag_wire_write (&msg, &frame);
-    send_frame (self, ag_buf_str (&frame));
-    ag_buf_fini (&frame);
-    hear (self);
-}
-
-static struct ag_str
-answer_text (const struct bench *self, const char *key)
-{
-    struct ag_str text;
-    if (ag_map_text (ag_buf_str (&self->answer), key, &text))
-        die ("an answer has no", key);
-    return text;
-}
+enum { OBJECTS = 1000, WINDOW = 64, ENTITIES = 100, REST_US = 50000 };
 
 /*  Operations  */
 
@@ -249,12 +150,12 @@ static void
 make_rounds (const struct bench *self, struct rounds *rounds, const char *run, op_fn op,
              unsigned ops)
 {
-    char id[2 * ID_DIGITS + 2];
+    char id[2 * AG_BENCH_ID + 2];
     for (unsigned i = 0; i < WINDOW; i++) {
         snprintf (id, sizeof id, "%s/%016x", self->prefix, i);
         write_apply (self, run, ag_str (id), op, i * ops, ops, &rounds->frames[i]);
         rounds->digits[i] = memmem (rounds->frames[i].p, rounds->frames[i].n, id, strlen (id));
-        rounds->digits[i] += ID_DIGITS + 1;
+        rounds->digits[i] += AG_BENCH_ID + 1;
     }
 }
 
@@ -262,9 +163,9 @@ static void
 send_round (struct bench *self, struct rounds *rounds)
 {
     size_t slot = rounds->sent % WINDOW;
-    char digits[ID_DIGITS + 1];
+    char digits[AG_BENCH_ID + 1];
     snprintf (digits, sizeof digits, "%016llx", (unsigned long long)rounds->sent + WINDOW);
-    memcpy (rounds->digits[slot], digits, ID_DIGITS);
+    memcpy (rounds->digits[slot], digits, AG_BENCH_ID);
     rounds->sent_us[slot] = now_us();
     rounds->sent++;
     send_frame (self, ag_buf_str (&rounds->frames[slot]));
@@ -340,7 +241,7 @@ await_idle (struct bench *self, char *const *runs, unsigned count)
     ag_put_list (&names, count);
     for (unsigned i = 0; i < count; i++)
         ag_put_lit (&names, runs[i]);
-    for (double end = now_us() + WAIT_MS * 1e3; !done && now_us() < end;) {
+    for (double end = now_us() + AG_BENCH_WAIT_MS * 1e3; !done && now_us() < end;) {
         ask (self, (struct ag_msg){.type = AG_MSG_wait,
                                    .wait = {.runs = ag_buf_str (&names), .wait_ms = 10000}});
         ag_map_bool (ag_buf_str (&self->answer), "done", &done);
@@ -428,7 +329,7 @@ static void
 await_event (struct bench *self, uint64_t after, const char *type)
 {
     struct ag_str events, event;
-    double end = now_us() + WAIT_MS * 1e3;
+    double end = now_us() + AG_BENCH_WAIT_MS * 1e3;
     do {
         if (now_us() > end)
             die ("a minute went by without", type);
@@ -447,7 +348,7 @@ static void
 fork_many (struct bench *self, const char *run, unsigned count)
 {
     uint64_t after = stream_now (self);
-    double begin = now_us(), end = begin + WAIT_MS * 1e3;
+    double begin = now_us(), end = begin + AG_BENCH_WAIT_MS * 1e3;
     ask (self, (struct ag_msg){
                    .type = AG_MSG_fork,
                    .fork = {.point = ag_str (run), .goal = AG_LIT ("measure"), .count = count}});
@@ -469,6 +370,28 @@ fork_many (struct bench *self, const char *run, unsigned count)
     printf ("us\t%.6g\n", now_us() - begin);
 }
 
+//  A program whose output nobody wants; and its end, which is 0.
+static pid_t
+start (char *const argv[])
+{
+    posix_spawn_file_actions_t files;
+    pid_t pid;
+    posix_spawn_file_actions_init (&files);
+    posix_spawn_file_actions_addopen (&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (posix_spawn (&pid, argv[0], &files, NULL, argv, environ))
+        die (argv[0], "cannot be started");
+    posix_spawn_file_actions_destroy (&files);
+    return pid;
+}
+
+static void
+await_end (pid_t pid, const char *name)
+{
+    int status;
+    if (waitpid (pid, &status, 0) != pid || status)
+        die (name, "failed");
+}
+
 static char *agsup;
 
 static double
@@ -476,20 +399,12 @@ one_first (struct bench *self, const char *run)
 {
     char *argv[] = {agsup,       "--home", self->home.dir, "--quiet", "fork",
                     (char *)run, "--goal", "measure",      NULL};
-    posix_spawn_file_actions_t files;
-    pid_t pid;
-    int status;
     uint64_t stream = stream_now (self);
-    posix_spawn_file_actions_init (&files);
-    posix_spawn_file_actions_addopen (&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     double begin = now_us();
-    if (posix_spawn (&pid, agsup, &files, NULL, argv, environ))
-        die (agsup, "cannot be started");
+    pid_t pid = start (argv);
     await_event (self, stream, "object.created");
     double spent = now_us() - begin;
-    posix_spawn_file_actions_destroy (&files);
-    if (waitpid (pid, &status, 0) != pid || status)
-        die (agsup, "fork failed");
+    await_end (pid, agsup);
     return spent;
 }
 
@@ -570,6 +485,25 @@ again (struct bench *self, pid_t nursery)
     printf ("us\t%.6g\n", now_us() - begin);
 }
 
+static void
+command (struct bench *self, unsigned times, char **words, int count)
+{
+    char **argv = ag_xcalloc ((size_t)count + 4, sizeof *argv);
+    double *each = ag_xcalloc (times, sizeof *each);
+    argv[0] = words[0];
+    argv[1] = "--home";
+    argv[2] = self->home.dir;
+    memcpy (argv + 3, words + 1, (size_t)(count - 1) * sizeof *argv);
+    for (unsigned i = 0; i < times; i++) {
+        double begin = now_us();
+        await_end (start (argv), argv[0]);
+        each[i] = now_us() - begin;
+    }
+    printf ("p50_us\t%.6g\n", median (each, times));
+    free (each);
+    free (argv);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -588,6 +522,8 @@ main (int argc, char **argv)
         load (&self, argv + 3);
     if (!strcmp (argv[2], "again"))
         again (&self, (pid_t)atoi (argv[3]));
+    if (!strcmp (argv[2], "command") && argc >= 6)
+        command (&self, (unsigned)atoi (argv[3]), argv + 4, argc - 4);
     if (!strcmp (argv[2], "invoke") && argc >= 5)
         invoke (&self, argv[3], (unsigned)atoi (argv[4]), argc > 5 ? grind_op : step_op);
     if (!strcmp (argv[2], "forks") && argc >= 5)

@@ -84,7 +84,7 @@ int agsup_op (agsup_t *self, const char *form, ...) AGSUP_FORM (2, 3);
 //  Hands the operations in and does not wait; -1: nothing was handed in, the list is empty, the invocation still
 //  open. Operations that the supervisor refuses are behavior.failed in the log, and agsup_next goes on.
 int agsup_done (agsup_t *self);
-//  Gives the invocation up: {type, message, traceback}.
+//  Gives the invocation up: {type, message, traceback}; in place of agsup_register: says why it cannot work.
 int agsup_fail (agsup_t *self, const char *form, ...) AGSUP_FORM (2, 3);
 //  A line for `agsup output`, as printf makes it; level: error, warn, info or debug. Not between agsup_done and
 //  agsup_next.

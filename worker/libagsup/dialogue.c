@@ -247,7 +247,8 @@ agsup_fail (agsup_t *self, const char *form, ...)
 {
     va_list args;
     va_start (args, form);
-    int rc = ag_due (self, AG_IN (AG_OPEN) | AG_IN (AG_GOING), "agsup_fail");
+    unsigned open = AG_IN (AG_OPEN) | AG_IN (AG_GOING);
+    int rc = ag_due (self, open | AG_IN (AG_REGISTERING), "agsup_fail");
     rc = rc ? rc : give_in (self, form, &args);
     va_end (args);
     if (!rc)

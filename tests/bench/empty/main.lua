@@ -1,0 +1,2 @@
+-- Registers nothing.
+-- SPDX-License-Identifier: Apache-2.0
