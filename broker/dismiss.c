@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,19 +20,22 @@ struct ag_dismiss {
     size_t count;
 };
 
+//  They stand in the order in which they came, and so of their ends.
+static void
+end_first (ag_dismiss_t *self)
+{
+    shutdown (self->all[0].fd, SHUT_RDWR);
+    close (self->all[0].fd);
+    memmove (self->all, self->all + 1, --self->count * sizeof *self->all);
+}
+
 static void
 end_due (void *context)
 {
     ag_dismiss_t *self = context;
     int64_t now_ms = ag_now_ms();
-    for (size_t i = self->count; i-- > 0;) {
-        struct leaving *leaving = &self->all[i];
-        if (leaving->end_ms > now_ms)
-            continue;
-        shutdown (leaving->fd, SHUT_RDWR);
-        close (leaving->fd);
-        *leaving = self->all[--self->count];
-    }
+    while (self->count && self->all[0].end_ms <= now_ms)
+        end_first (self);
     self->timer = 0;
     if (self->count)
         self->timer = ag_loop_timer (self->loop, AG_DISMISS_MS / 4, 0, end_due, self);
@@ -63,10 +67,6 @@ ag_dismiss (ag_dismiss_t *self, const struct ag_peer *peer)
 {
     if (ag_dismissed (self, peer))
         return;
-    if (self->count == AG_DISMISS_MOST) {
-        ag_peer_drop (peer);
-        return;
-    }
     int fd = peer->fd < 0 ? -1 : fcntl (peer->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return;
@@ -74,6 +74,8 @@ ag_dismiss (ag_dismiss_t *self, const struct ag_peer *peer)
         close (fd); //  that connection is gone
         return;
     }
+    if (self->count == AG_DISMISS_MOST)
+        end_first (self);
     if (!self->timer)
         self->timer = ag_loop_timer (self->loop, AG_DISMISS_MS, 0, end_due, self);
     self->all[self->count++] =

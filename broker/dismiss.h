@@ -17,7 +17,7 @@ typedef struct ag_dismiss ag_dismiss_t;
 ag_dismiss_t *ag_dismiss_new (ag_loop_t *loop);
 void ag_dismiss_destroy (ag_dismiss_t **self_p);
 
-//  End the connection of this peer soon; at once when AG_DISMISS_MOST others are being ended.
+//  End the connection of this peer soon; when AG_DISMISS_MOST others are being ended, the first of them at once.
 void ag_dismiss (ag_dismiss_t *self, const struct ag_peer *peer);
 //  Whether it is being ended.
 bool ag_dismissed (const ag_dismiss_t *self, const struct ag_peer *peer);

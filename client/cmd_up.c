@@ -261,12 +261,14 @@ tell_holder (const struct ag_home *home)
         close (process);
 }
 
-//  An answer that got lost on the way does not matter: the lock tells.
+//  An answer that got lost on the way does not matter: the lock tells. What does not answer within a third of the
+//  time is told otherwise, and has the rest for its end.
 static int
 ask_down (struct ag_client *self, const struct ag_home *home, struct ag_buf *answer,
           struct ag_err *err)
 {
-    int rc = ag_client_ask (self, &(struct ag_msg){.type = AG_MSG_down}, answer, err);
+    uint64_t third_ms = (uint64_t)ag_client_left_ms (self, DOWN_MS) / 3;
+    int rc = ag_client_poll (self, &(struct ag_msg){.type = AG_MSG_down}, third_ms, answer, err);
     if (!rc)
         return 0;
     if (!self->ask || (err->code != AG_E_NO_SUPERVISOR && err->code != AG_E_TIMEOUT))

@@ -299,7 +299,7 @@ class Ends(unittest.TestCase):
         house.up()
         house.idle("actor")
         kill(house.pid("broker"), signal.SIGSTOP)
-        done = house.cli("down", "--timeout", "8", seconds=2 * PATIENCE)
+        done = house.cli("down", "--timeout", "20", seconds=2 * PATIENCE)
         self.assertIn("is down", done.stderr)
         house.process.wait(PATIENCE)
         house.process = None

@@ -197,7 +197,7 @@ class Replays(unittest.TestCase):
         self.house.down()
         self.pack(SNAPSHOT + PATTERN + GREEDY)
         self.house.up()
-        until("its registration", lambda: "greedy" in str(self.house.log_of("planner", "worker.registered")[-1]))
+        until("its registration", lambda: "greedy" in str(self.house.log_of("planner", "worker.registered")[-1:]))
         for more in (True, False, True):
             self.house.tell("planner", "on.greed", more=more)
             self.house.idle("planner")
