@@ -29,16 +29,17 @@ static const char fleet[] =
     "# command = [\"python3\", \"reviewer.py\"]\n"
     "# hears   = [{ from = \"hello\", on = \"object.created\" }]\n";
 
+//  1: the pack's name, which is in each name of its own, so that two packs of this template go together.
 static const char code[] =
     "-- Each goal is answered with one greeting.\n"
-    "ag.behavior { name = \"greet\", on = { \"goal.created\" }, function (event, graph, ctx)\n"
-    "    graph.add_object (\"greeting\", { text = \"hello\", goal = event.payload.goal })\n"
+    "ag.behavior { name = \"%1$s_greet\", on = { \"goal.created\" }, function (event, graph, ctx)\n"
+    "    graph.add_object (\"%1$s_greeting\", { text = \"hello\", goal = event.payload.goal })\n"
     "end }\n";
 
-//  Its name, and the hash of its other files.
+//  2: the hash of the other files.
 static const char manifest[] =
     "[pack]\n"
-    "name = \"%.*s\"\n"
+    "name = \"%1$s\"\n"
     "version = \"0.1.0\"\n"
     "description = \"Answers each goal with a greeting\"\n"
     "\n"
@@ -46,14 +47,14 @@ static const char manifest[] =
     "authored_by = \"human\"\n"
     "\n"
     "[pack.integrity]                    # `agsup pack hash --write` says it anew after a change\n"
-    "content_hash = \"%.*s\"\n"
+    "content_hash = \"%2$s\"\n"
     "\n"
     "[dependencies]\n"
     "activegraph = \">=1.4\"\n"
     "\n"
     "[surface]\n"
-    "object_types = [\"greeting\"]\n"
-    "behaviors = [\"greet\"]\n"
+    "object_types = [\"%1$s_greeting\"]\n"
+    "behaviors = [\"%1$s_greet\"]\n"
     "\n"
     "[fixtures]\n"
     "entrypoint = \"main.lua\"\n"
@@ -61,7 +62,7 @@ static const char manifest[] =
     "\n"
     "# What the data of a type has to be, in the words of JSON Schema; checked before anything is "
     "logged.\n"
-    "[types.object.greeting]\n"
+    "[types.object.%1$s_greeting]\n"
     "required = [\"text\"]\n"
     "properties.text = { type = \"string\" }\n"
     "properties.goal = { type = \"string\" }\n";
@@ -123,15 +124,19 @@ make_pack (struct made *made, const char *dir, struct ag_err *err)
                         "first, not %.*s",
                         AG_STR_ARG (name));
     char *lua = ag_xprintf ("%s/main.lua", dir), *toml = ag_xprintf ("%s/manifest.toml", dir);
-    int rc = write_new (made, lua, code, err);
+    char *called = ag_str_dup (name), *source = ag_xprintf (code, called);
+    int rc = write_new (made, lua, source, err);
     if (!rc)
         rc = ag_pack_hash (dir, &hashes, err);
     if (!rc) {
         ag_map_text (ag_buf_str (&hashes), "content_hash", &hash);
-        char *text = ag_xprintf (manifest, AG_STR_ARG (name), AG_STR_ARG (hash));
+        char *content = ag_str_dup (hash), *text = ag_xprintf (manifest, called, content);
         rc = write_new (made, toml, text, err);
+        free (content);
         free (text);
     }
+    free (called);
+    free (source);
     ag_buf_fini (&hashes);
     free (lua);
     free (toml);

@@ -57,13 +57,14 @@ put_asked (struct ag_str name, uint64_t number)
     printf (" %" PRIu64 "%s", number, sizes[unit]);
 }
 
-//  The names of what is in force, or of what is not, with the reason.
+//  The names of what is in force, or of what was asked for and is not, with the reason.
 static uint32_t
 put_walls (struct ag_str report, const char *key, bool in_force, uint32_t count)
 {
     struct ag_str wall;
     for (struct ag_items items = ag_items (report, key); ag_items_next (&items, &wall);) {
-        if (ag_pick_bool (wall, "in_force") != in_force)
+        bool asked = ag_kind_of (ag_pick (wall, "asked")) != AG_NULL;
+        if (ag_pick_bool (wall, "in_force") != in_force || (!in_force && !asked))
             continue;
         fputs (count++ ? ", " : in_force ? "  held    " : "  off     ", stdout);
         struct ag_str name = ag_pick_text (wall, "name"), reason = ag_pick_text (wall, "reason");

@@ -330,7 +330,7 @@ put_approvals (struct ag_house *house, struct ag_run *run, struct ag_buf *out, s
     return rc || self.rc ? -1 : 0;
 }
 
-//  Is it so, what this run is waited for?
+//  Is it so, what this run is waited for? A host that starts may be about to register what the run is to do.
 static bool
 is_there (struct ag_command *command, const struct ag_run *run)
 {
@@ -338,7 +338,9 @@ is_there (struct ag_command *command, const struct ag_run *run)
     bool ended = is_ended (house, run->number);
     if (command->msg->wait.ended)
         return ended;
-    return ag_queue_idle (house, run->number) || (ended && strcmp (state_of (house, run), "idle"));
+    const char *state = state_of (house, run);
+    return (ag_queue_idle (house, run->number) && strcmp (state, "starting")) ||
+           (ended && strcmp (state, "idle"));
 }
 
 //  How one run stands; what an idle one waits for.

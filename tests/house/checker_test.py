@@ -224,7 +224,10 @@ class Player:
         while todo or at < len(shown):
             if at < len(shown) and is_reaction(shown[at]) and shown[at]["run"] in world.runs:
                 run, before = world.runs[shown[at]["run"]], len(world.runs[shown[at]["run"]].log)
-                Reaction(world, run, shown[at:], may_die).happen()
+                try:
+                    Reaction(world, run, shown[at:], may_die).happen()
+                except Refused:
+                    break  # in this order it could not have been done
                 world.written += [(run.name, seq) for seq in range(before + 1, len(run.log) + 1)]
             elif todo:
                 n = todo.pop(0)

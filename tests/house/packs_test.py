@@ -163,6 +163,15 @@ class Packs(unittest.TestCase):
             ("behavior.completed", "typed.note"), ("behavior.completed", "plain.note")])
         house.down()
 
+    def test_what_is_told_after_a_load_and_a_wait_is_the_pack_s_too(self):
+        house = self.house
+        self.registered("script", "typed.note")
+        slow = "for i = 1, 2e7 do end\n" + MAIN
+        house.cli("pack", "load", "script", write(os.path.join(house.dir, "slow"), "slow", lua=slow))
+        house.cli("wait", "script", "--idle")
+        self.assertIn("slow.note", str(house.log_of("script", "worker.registered")[-1]))
+        house.down()
+
     def test_a_run_has_64_packs_at_most(self):
         house = self.house
 
