@@ -3,11 +3,14 @@ SPDX-License-Identifier: Apache-2.0
 """
 import json
 import os
+import re
+import subprocess
+import tempfile
 import threading
 import time
 import unittest
 
-from house import House, Refused, agent, main, until
+from house import BIN, HERE, House, Refused, agent, main, until
 
 MANIFEST = """[pack]
 name = "{name}"
@@ -330,6 +333,25 @@ class Packs(unittest.TestCase):
         with self.assertRaises(Refused):
             house.ask("packs", run="nobody")
         house.down()
+
+
+class Guide(unittest.TestCase):
+    """docs/guides/packs.md, as a reader would do it."""
+
+    def test_the_steps_of_the_guide_lead_to_a_pinned_pack(self):
+        with open(os.path.join(HERE, "../../docs/guides/packs.md"), encoding="utf-8") as page:
+            steps = "".join(re.findall(r"```sh\n(.*?)```", page.read(), re.S))
+        with tempfile.TemporaryDirectory(prefix="agsup-guide-") as folder:
+            env = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "EDITOR": "true"}
+            try:
+                done = subprocess.run(["bash", "-e", "-c", steps], cwd=folder, env=env, text=True, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, timeout=120, check=False)
+            finally:
+                subprocess.run([f"{BIN}/agsup", "--home", f"{folder}/hello/.agsup", "down"], check=False, timeout=60,
+                               stderr=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.stdout.count("completed  r"), 2, done.stdout)
+        self.assertIn('notes_greeting#3 notes_greeting       1 {"goal":"Say it again"', done.stdout)
 
 
 if __name__ == "__main__":
