@@ -342,12 +342,12 @@ class Guide(unittest.TestCase):
         with open(os.path.join(HERE, "../../docs/guides/packs.md"), encoding="utf-8") as page:
             steps = "".join(re.findall(r"```sh\n(.*?)```", page.read(), re.S))
         with tempfile.TemporaryDirectory(prefix="agsup-guide-") as folder:
-            env = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "EDITOR": "true"}
+            env = {**os.environ, "PATH": f"{os.path.abspath(BIN)}:{os.environ['PATH']}", "EDITOR": "true"}
             try:
                 done = subprocess.run(["bash", "-e", "-c", steps], cwd=folder, env=env, text=True, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT, timeout=120, check=False)
             finally:
-                subprocess.run([f"{BIN}/agsup", "--home", f"{folder}/hello/.agsup", "down"], check=False, timeout=60,
+                subprocess.run([f"{os.path.abspath(BIN)}/agsup", "--home", f"{folder}/hello/.agsup", "down"], check=False, timeout=60,
                                stderr=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(done.stdout.count("completed  r"), 2, done.stdout)
