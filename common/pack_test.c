@@ -499,11 +499,13 @@ case_55_what_is_loaded_is_what_was_hashed_whoever_swaps_files_meanwhile (void **
     for (int i = 0; i < 100000 && (seen[0] < 20 || seen[1] < 20); i++) {
         ag_buf_clear (&sent);
         ag_buf_clear (&pack);
-        if (ag_pack_bundle (dir, pins[0], &sent, &err)) { //  it went away between two looks
-            assert_non_null (strstr (err.text, "main.lua: "));
+        if (ag_pack_bundle (dir, pins[0], &sent, &err)) { //  it went away, or was listed twice
+            assert_non_null (strstr (err.text, "main.lua"));
             continue;
         }
         assert_int_equal (ag_map_get (ag_buf_str (&sent), "files", &files), 0);
+        if (ag_list_nth (files, 1, &file)) //  it was not listed at all
+            continue;
         assert_int_equal (ag_pack_from (files, &pack, &err), 0);
         bool one = !ag_pack_check_pin (ag_buf_str (&pack), pins[0], &err);
         assert_int_equal (!ag_pack_check_pin (ag_buf_str (&pack), pins[1], &err), !one);
