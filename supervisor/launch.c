@@ -228,8 +228,7 @@ set_limits (const struct ag_unit *unit, bool script, struct ag_spawn *spawn)
 
 //  A worker that could act as the operator starts only where the agent says so.
 static int
-check_floor (const struct ag_unit *unit, bool script, const struct ag_spawn *spawn,
-             struct ag_err *err)
+check_floor (const struct ag_unit *unit, bool script, struct ag_spawn *spawn, struct ag_err *err)
 {
     struct ag_str isolation = {0};
     ag_map_text (ag_buf_str (&unit->spec), "isolation", &isolation);
@@ -237,6 +236,8 @@ check_floor (const struct ag_unit *unit, bool script, const struct ag_spawn *spa
     bool by_seccomp = script && !is_off (unit, "seccomp");
     const uint32_t room = 1u << AG_LAYER_MOUNTNS | 1u << AG_LAYER_PIDNS;
     bool by_mounts = (spawn->required & room) == room;
+    if (by_uid && !by_seccomp && !by_mounts && !ag_str_is (isolation, "none"))
+        spawn->required |= 1u << AG_LAYER_UID; //  nothing else is its floor
     if (by_uid || by_seccomp || by_mounts || ag_str_is (isolation, "none"))
         return 0;
     return ag_fail (err, AG_E_CONFIG,

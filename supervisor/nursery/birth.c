@@ -98,7 +98,7 @@ fork_infant (struct ag_infant *infant, struct ag_newborn *child, struct ag_repor
     infant->request.layers = child->layers;
     infant->namespaces = namespaces_of (child->layers);
     pid_t pid = make_grouped (infant, child);
-    if (pid < 0 && infant->namespaces) {
+    if (pid < 0 && infant->namespaces && errno != EAGAIN && errno != ENOMEM) {
         if (refuse_walls (infant, child))
             return stop_at (why, AG_STEP_NAMESPACES);
         pid = make_grouped (infant, child);

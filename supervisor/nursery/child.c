@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/nursery/child.h"
+#include "supervisor/nursery/infant.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,8 +85,11 @@ take_report (struct ag_child *self, const struct ag_report *report)
         note_failure (self, report->step, report->error);
         return;
     }
-    self->fact.layers &= ~(1u << report->layer);
-    self->fact.refused[report->layer] = report->error;
+    uint32_t lost = self->fact.layers & ag_infant_lost (report->layer);
+    for (int layer = 0; layer < AG_LAYERS; layer++)
+        if (lost >> layer & 1)
+            self->fact.refused[layer] = report->error;
+    self->fact.layers &= ~lost;
     if (report->layer == AG_LAYER_CGROUP)
         ag_cgroup_gone (self->cgroups, self->fact.id);
     choose_proof (self);

@@ -309,12 +309,19 @@ static const struct {
     [AG_STEP_EXEC] = {run, ALWAYS},
 };
 
+uint32_t
+ag_infant_lost (int layer)
+{
+    uint32_t lost = layer < 0 ? 0 : 1u << layer;
+    return layer == AG_LAYER_CGROUP ? lost | 1u << AG_LAYER_MEMORY | 1u << AG_LAYER_PIDS : lost;
+}
+
 //  Whether a child may go on without what a step could not give; the nursery hears of it either way.
 static bool
 report (const struct ag_infant *self, uint32_t step, int error)
 {
     int layer = steps[step].layer;
-    bool fatal = layer == ALWAYS || self->request.required >> layer & 1;
+    bool fatal = layer == ALWAYS || self->request.required & ag_infant_lost (layer);
     struct ag_report text = {step, error, fatal, layer};
     return write (self->report, &text, sizeof text) == sizeof text && !fatal;
 }

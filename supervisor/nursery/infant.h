@@ -25,4 +25,6 @@ struct ag_infant {
 
 //  Become the program of the request, or report why not and end.
 _Noreturn void ag_infant_grow (struct ag_infant *self);
+//  The layers that go when one is refused, as bits: what a control group holds goes with it.
+uint32_t ag_infant_lost (int layer);
 #endif

@@ -283,7 +283,7 @@ class Trials(TrialCase):
         self.assertIn("extra pack 1: bundle hash mismatch", report["detail"])
         self.assertEqual((self.own(report), report["bundle_hash"]), ([], None))
         report = self.trial(pack, "--extra", f"{pack.dir}={pack.pin}", outcome="materialization_failed")
-        self.assertIn("has its name", report["detail"])
+        self.assertIn("two packs are called demo", report["detail"])
 
     def test_99_the_same_twice_is_two_forks_and_with_one_request_id_one(self):
         pack = self.lua()

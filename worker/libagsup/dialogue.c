@@ -115,6 +115,7 @@ agsup_next (agsup_t *self, struct agsup_value *job)
     if (ag_due (self, AG_IN (AG_READY) | AG_IN (AG_SENT), "agsup_next"))
         return -1;
     ag_forget (&self->kept);
+    self->begun = true;
     if (self->at == AG_SENT ? take_done (self, &said) : ask_next (self, &said))
         return -1;
     self->at = AG_READY;

@@ -34,6 +34,7 @@ struct agsup {
     struct ag_buf fields, frame, made; //  requests on their way; what outcome gave
     zmq_msg_t slots[AG_SLOTS];
     struct ag_kept *kept, *kept_for_ever; //  texts that were made for the caller
+    bool begun;                           //  an invocation was asked for: no text is for ever
 };
 
 //  form.c: append what a template and its arguments make.

@@ -84,7 +84,7 @@ char *
 ag_keep (agsup_t *self, size_t n)
 {
     struct ag_kept *kept = ag_xmalloc (sizeof *kept + n);
-    struct ag_kept **list = self->at < AG_OPEN ? &self->kept_for_ever : &self->kept;
+    struct ag_kept **list = self->begun ? &self->kept : &self->kept_for_ever;
     kept->next = *list;
     *list = kept;
     return kept->bytes;
