@@ -45,14 +45,18 @@ static void
 a_net_goes_before_all_else_and_the_wall_clock_before_the_others (void **state)
 {
     (void)state;
-    struct ag_unit well = ended (0, 0), memory = ended (0, 11);
-    memory.fired = AG_FIRED_MEMORY;
+    struct ag_unit well = ended (0, 0), limit = ended (0, 11);
+    limit.fired = AG_FIRED_MEMORY;
     struct ag_trial wall = {.told_ms = 1, .net = AG_TRIAL_WALL, .unfit = true, .refused = true};
     assert_int_equal (ag_trial_judge (&wall, &well), AG_OUTCOME_LIMITS_EXCEEDED);
-    assert_int_equal (ag_trial_fired (&wall, &memory), AG_TRIAL_WALL);
+    assert_int_equal (ag_trial_fired (&wall, &limit), AG_TRIAL_WALL);
     struct ag_trial plain = {.told_ms = 1};
-    assert_int_equal (ag_trial_judge (&plain, &memory), AG_OUTCOME_LIMITS_EXCEEDED);
-    assert_int_equal (ag_trial_fired (&plain, &memory), AG_TRIAL_MEMORY);
+    assert_int_equal (ag_trial_judge (&plain, &limit), AG_OUTCOME_LIMITS_EXCEEDED);
+    assert_int_equal (ag_trial_fired (&plain, &limit), AG_TRIAL_MEMORY);
+    limit.fired = AG_FIRED_CPU;
+    assert_int_equal (ag_trial_fired (&plain, &limit), AG_TRIAL_CPU);
+    limit.fired = AG_FIRED_FILE_SIZE;
+    assert_int_equal (ag_trial_fired (&plain, &limit), AG_TRIAL_FILE_SIZE);
     struct ag_trial unfit = {.unfit = true, .refused = true}, refused = {.refused = true};
     assert_int_equal (ag_trial_judge (&unfit, NULL), AG_OUTCOME_MATERIALIZATION_FAILED);
     assert_int_equal (ag_trial_judge (&refused, &well), AG_OUTCOME_SCENARIO_FAILED);

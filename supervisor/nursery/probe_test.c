@@ -65,8 +65,8 @@ without_a_wall_what_is_tried_comes_through (void **state)
 static void
 each_net_and_layer_has_a_line_and_what_every_machine_has_holds (void **state)
 {
-    static const char *const held[] = {"net\tcpu",  "net\topen_files",     "net\tfile_size",
-                                       "net\tcore", "layer\tno_new_privs", "layer\tdescriptors"};
+    static const char *const slow[] = {"net\tcpu", "net\topen_files", "net\tfile_size"};
+    static const char *const held[] = {"net\tcore", "layer\tno_new_privs", "layer\tdescriptors"};
     static const char *const told[] = {"net\tmemory\t",     "net\tmemory.max\t", "net\tprocesses\t",
                                        "net\tpids.max\t",   "layer\tuid\t",      "layer\tseccomp\t",
                                        "layer\tlandlock\t", "layer\tpidns\t",    "layer\tnetns\t",
@@ -75,7 +75,14 @@ each_net_and_layer_has_a_line_and_what_every_machine_has_holds (void **state)
     const char *text = probe();
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         char *line = ag_xprintf ("%s\t1\theld\n", held[i]);
-        char *busy = ag_xprintf ("%s\t0\tnot tried to its end", held[i]);
+        if (!strstr (text, line))
+            fail_msg ("%s is not in\n%s", line, text);
+        free (line);
+    }
+    for (size_t i = 0; i < sizeof slow / sizeof *slow;
+         i++) { //  on a busy machine it runs out of time
+        char *line = ag_xprintf ("%s\t1\theld\n", slow[i]);
+        char *busy = ag_xprintf ("%s\t0\tnot tried to its end", slow[i]);
         if (!strstr (text, line) && !strstr (text, busy))
             fail_msg ("%s is not in\n%s", line, text);
         free (line);
