@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASH_TEXT = AG_PACK_HASH, MOST_SETTINGS = 1000 };
+enum { MOST_SETTINGS = 1000 };
 
 //  Path, 0, length as 8 bytes, bytes; for each file in order of the paths. The content is all but the manifest.
 static void
-hash_folder (const struct ag_folder *folder, bool content, char text[HASH_TEXT])
+hash_folder (const struct ag_folder *folder, bool content, char text[AG_PACK_HASH])
 {
     struct ag_sha256 sha;
     uint8_t hash[AG_HASH];
@@ -67,7 +67,7 @@ static size_t
 check_content (const struct ag_folder *folder, struct ag_str manifest, struct ag_buf *problems)
 {
     struct ag_str said;
-    char content[HASH_TEXT];
+    char content[AG_PACK_HASH];
     if (ag_map_path (manifest, AG_LIT ("pack.integrity"), &manifest) ||
         ag_map_text (manifest, "content_hash", &said))
         return 0;
@@ -98,21 +98,38 @@ put_said (struct ag_str manifest, struct ag_buf *out)
     ag_put_pair_value (out, "surface", has ? value : AG_LIT ("\xc0"));
 }
 
+//  What the manifest says of the files is so.
 static size_t
-put_manifest (const struct ag_folder *folder, struct ag_buf *out, struct ag_buf *problems)
+check_entrypoint (const struct ag_folder *folder, struct ag_str manifest, struct ag_buf *problems)
+{
+    struct ag_str fixtures, said;
+    if (ag_map_get (manifest, "fixtures", &fixtures) || ag_map_text (fixtures, "entrypoint", &said))
+        return 0;
+    char *path = ag_str_dup (said);
+    bool there = ag_folder_find (folder, path);
+    if (!there)
+        ag_buf_line (problems, "manifest.toml: fixtures.entrypoint %s is no file of the pack",
+                     path);
+    free (path);
+    return there ? 0 : 1;
+}
+
+//  Appends it to manifest, if it can be used. How many problems there are.
+static size_t
+read_manifest (const struct ag_folder *folder, bool whole, struct ag_buf *manifest,
+               struct ag_buf *problems)
 {
     const struct ag_file *file = ag_folder_find (folder, "manifest.toml");
-    struct ag_buf manifest = {0};
     if (!file) {
         ag_buf_line (problems, "there is no manifest.toml");
         return 1;
     }
-    size_t count = ag_manifest_read (ag_buf_str (&file->bytes), false, &manifest, problems);
-    if (!count)
-        count = check_content (folder, ag_buf_str (&manifest), problems);
-    if (!count)
-        put_said (ag_buf_str (&manifest), out);
-    ag_buf_fini (&manifest);
+    size_t count = ag_manifest_read (ag_buf_str (&file->bytes), whole, manifest, problems);
+    if (count)
+        return count;
+    count = check_content (folder, ag_buf_str (manifest), problems);
+    if (whole)
+        count += check_entrypoint (folder, ag_buf_str (manifest), problems);
     return count;
 }
 
@@ -160,35 +177,59 @@ check_source (const struct ag_folder *folder, enum ag_author author, struct ag_b
     return count;
 }
 
-//  An agent's pack is refused before a line of it runs. A human's is loaded as it is: the worker says what is wrong.
-static int
-put_pack (const struct ag_folder *folder, struct ag_buf *out, struct ag_buf *problems,
-          struct ag_err *err)
+//  The settings can be read, and where all is asked for they are there when the surface says so.
+static size_t
+check_settings (const struct ag_folder *folder, struct ag_str manifest, bool whole,
+                struct ag_buf *out, struct ag_buf *problems)
 {
-    char hash[HASH_TEXT];
-    size_t before = out->n, begin = problems->n;
+    struct ag_str surface;
+    size_t before = out->n, count = put_settings (folder, out, problems);
+    if (whole && !count && manifest.p && !ag_map_get (manifest, "surface", &surface))
+        count = ag_surface_settings (
+            surface, (struct ag_str){(const char *)out->p + before, out->n - before}, problems);
+    return count;
+}
+
+//  A line for each problem, and how many there are; then out is as it was. Whole: by all that a trial and a gate ask
+//  for. An agent's pack is refused before a line of it runs. A human's is loaded as it is: the worker says what is wrong.
+static size_t
+put_pack (const struct ag_folder *folder, bool whole, struct ag_buf *out, struct ag_buf *problems)
+{
+    char hash[AG_PACK_HASH];
+    struct ag_buf manifest = {0};
+    size_t before = out->n, count = read_manifest (folder, whole, &manifest, problems);
+    enum ag_author author = author_of (folder);
     hash_folder (folder, false, hash);
     ag_put_map (out, 9);
-    size_t count = put_manifest (folder, out, problems);
+    put_said (ag_buf_str (&manifest), out);
     ag_put_pair_text (out, "bundle_hash", ag_str (hash));
     ag_put_lit (out, "settings");
-    count += put_settings (folder, out, problems);
+    count += check_settings (folder, ag_buf_str (&manifest), whole, out, problems);
     ag_put_lit (out, "files");
     ag_folder_put (folder, out);
-    if (author_of (folder) == AG_BY_AGENT)
-        count += check_source (folder, AG_BY_AGENT, problems);
-    if (!count)
-        return 0;
-    out->n = before;
-    return fail_lines ((struct ag_str){(const char *)problems->p + begin, problems->n - begin},
-                       count, err);
+    if (whole || author == AG_BY_AGENT)
+        count += check_source (folder, author, problems);
+    ag_buf_fini (&manifest);
+    if (count)
+        out->n = before;
+    return count;
+}
+
+//  The same as one error.
+static int
+take_pack (const struct ag_folder *folder, bool whole, struct ag_buf *out, struct ag_buf *problems,
+           struct ag_err *err)
+{
+    size_t begin = problems->n, count = put_pack (folder, whole, out, problems);
+    struct ag_str lines = {(const char *)problems->p + begin, problems->n - begin};
+    return count ? fail_lines (lines, count, err) : 0;
 }
 
 int
 ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err)
 {
     struct ag_folder folder;
-    char content[HASH_TEXT], whole[HASH_TEXT];
+    char content[AG_PACK_HASH], whole[AG_PACK_HASH];
     int rc = ag_folder_read (dir, &folder, err);
     if (!rc) {
         hash_folder (&folder, true, content);
@@ -205,64 +246,16 @@ ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err)
     return rc ? ag_wrap (err, "pack %s", dir) : 0;
 }
 
-//  What the manifest says of the files is so.
-static size_t
-check_files (const struct ag_folder *folder, struct ag_str manifest, struct ag_buf *problems)
-{
-    struct ag_str fixtures, said;
-    size_t count = check_content (folder, manifest, problems);
-    if (!ag_map_get (manifest, "fixtures", &fixtures) &&
-        !ag_map_text (fixtures, "entrypoint", &said)) {
-        char *path = ag_str_dup (said);
-        if (!ag_folder_find (folder, path)) {
-            ag_buf_line (problems, "manifest.toml: fixtures.entrypoint %s is no file of the pack",
-                         path);
-            count++;
-        }
-        free (path);
-    }
-    return count;
-}
-
-//  The settings can be read, and are there when the surface says so.
-static size_t
-check_settings (const struct ag_folder *folder, struct ag_str manifest, struct ag_buf *problems)
-{
-    struct ag_buf settings = {0};
-    struct ag_str surface;
-    size_t count = put_settings (folder, &settings, problems);
-    if (!count && manifest.p && !ag_map_get (manifest, "surface", &surface))
-        count = ag_surface_settings (surface, ag_buf_str (&settings), problems);
-    ag_buf_fini (&settings);
-    return count;
-}
-
-//  All that a trial and a gate ask for: how many problems there are, a line each.
-static int
-check_folder (const struct ag_folder *folder, struct ag_buf *manifest, struct ag_buf *problems,
-              size_t *count, struct ag_err *err)
-{
-    const struct ag_file *file = ag_folder_find (folder, "manifest.toml");
-    if (!file)
-        return ag_fail (err, AG_E_PACK, "there is no manifest.toml");
-    *count = ag_manifest_read (ag_buf_str (&file->bytes), true, manifest, problems);
-    if (!*count)
-        *count = check_files (folder, ag_buf_str (manifest), problems);
-    *count += check_settings (folder, ag_buf_str (manifest), problems);
-    *count += check_source (folder, author_of (folder), problems);
-    return 0;
-}
-
 int
 ag_pack_check (const char *dir, struct ag_buf *problems, size_t *count, struct ag_err *err)
 {
     struct ag_folder folder;
-    struct ag_buf manifest = {0};
+    struct ag_buf pack = {0};
     int rc = ag_folder_read (dir, &folder, err);
     if (!rc)
-        rc = check_folder (&folder, &manifest, problems, count, err);
+        *count = put_pack (&folder, true, &pack, problems);
     ag_folder_fini (&folder);
-    ag_buf_fini (&manifest);
+    ag_buf_fini (&pack);
     return rc ? ag_wrap (err, "pack %s", dir) : 0;
 }
 
@@ -273,7 +266,7 @@ ag_pack_look (const char *dir, struct ag_buf *out, struct ag_buf *problems, stru
     size_t begin = problems->n;
     int rc = ag_folder_read (dir, &folder, err);
     if (!rc)
-        rc = put_pack (&folder, out, problems, err);
+        rc = take_pack (&folder, false, out, problems, err);
     ag_folder_fini (&folder);
     if (rc && problems->n == begin)
         ag_buf_line (problems, "%s", err->text);
@@ -296,31 +289,13 @@ ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err)
     struct ag_buf problems = {0};
     int rc = ag_folder_from (files, &folder, err);
     if (!rc)
-        rc = put_pack (&folder, out, &problems, err);
+        rc = take_pack (&folder, false, out, &problems, err);
     ag_folder_fini (&folder);
     ag_buf_fini (&problems);
     return rc;
 }
 
 //  Nothing of it is looked at before its bytes are the approved ones.
-static int
-check_pinned (const struct ag_folder *folder, struct ag_str pin, char hash[AG_PACK_HASH],
-              struct ag_err *err)
-{
-    struct ag_buf manifest = {0}, problems = {0};
-    size_t count = 0;
-    hash_folder (folder, false, hash);
-    if (!ag_str_is (pin, hash))
-        return ag_fail (err, AG_E_PACK, "bundle hash mismatch: the pin is %.*s, the bytes are %s",
-                        AG_STR_ARG (pin), hash);
-    int rc = check_folder (folder, &manifest, &problems, &count, err);
-    if (!rc && count)
-        rc = fail_lines (ag_buf_str (&problems), count, err);
-    ag_buf_fini (&manifest);
-    ag_buf_fini (&problems);
-    return rc;
-}
-
 int
 ag_pack_pinned (struct ag_str files, struct ag_str pin, char hash[AG_PACK_HASH], struct ag_buf *out,
                 struct ag_err *err)
@@ -330,9 +305,12 @@ ag_pack_pinned (struct ag_str files, struct ag_str pin, char hash[AG_PACK_HASH],
     hash[0] = 0;
     int rc = ag_folder_from (files, &folder, err);
     if (!rc)
-        rc = check_pinned (&folder, pin, hash, err);
+        hash_folder (&folder, false, hash);
+    if (!rc && !ag_str_is (pin, hash))
+        rc = ag_fail (err, AG_E_PACK, "bundle hash mismatch: the pin is %.*s, the bytes are %s",
+                      AG_STR_ARG (pin), hash);
     if (!rc)
-        rc = put_pack (&folder, out, &problems, err);
+        rc = take_pack (&folder, true, out, &problems, err);
     ag_folder_fini (&folder);
     ag_buf_fini (&problems);
     return rc;
