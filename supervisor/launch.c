@@ -247,17 +247,6 @@ check_floor (const struct ag_unit *unit, bool script, struct ag_spawn *spawn, st
                     unit->name);
 }
 
-static bool
-is_granted (const struct ag_unit *unit, const char *what)
-{
-    struct ag_str word;
-    struct ag_texts words = ag_texts_of (ag_buf_str (&unit->spec), "allow");
-    while (ag_texts_next (&words, &word))
-        if (ag_str_is (word, what))
-            return true;
-    return false;
-}
-
 //  A program is walled before it runs: the nursery's child installs the filter.
 static int
 ask_filter (struct ag_house *house, const struct ag_unit *unit, struct ag_launch *launch,
@@ -265,7 +254,7 @@ ask_filter (struct ag_house *house, const struct ag_unit *unit, struct ag_launch
 {
     if (is_off (unit, "seccomp"))
         return 0;
-    bool network = is_granted (unit, "network"),
+    bool network = ag_walls_network (unit),
          strict = ag_str_is (ag_walls_asked (unit, "seccomp"), "strict");
     struct ag_buf *code = &house->filters[strict][network];
     if (!code->n &&
@@ -310,7 +299,7 @@ ask_spaces (const struct ag_unit *unit, struct ag_spawn *spawn)
                                            AG_LAYER_MOUNTNS};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         ask_layer (unit, spaces[i], spawn);
-    if (!is_granted (unit, "network"))
+    if (!ag_walls_network (unit))
         ask_layer (unit, AG_LAYER_NETNS, spawn);
 }
 

@@ -262,8 +262,8 @@ stands (const struct ag_unit *unit, judge_fn *judge)
     return row.held;
 }
 
-static bool
-is_granted_network (const struct ag_unit *unit)
+bool
+ag_walls_network (const struct ag_unit *unit)
 {
     struct ag_str word;
     struct ag_texts words = ag_texts_of (ag_buf_str (&unit->spec), "allow");
@@ -276,7 +276,7 @@ is_granted_network (const struct ag_unit *unit)
 static void
 judge_network (const struct ag_unit *unit, struct row *row)
 {
-    if (is_granted_network (unit))
+    if (ag_walls_network (unit))
         say (row, false, "granted");
     else if (stands (unit, judge_seccomp))
         say (row, true, "by seccomp");

@@ -24,6 +24,8 @@ void ag_walls_layers (const struct ag_unit *unit, struct ag_buf *out);
 
 //  What the spec of a unit says of a layer; "off" when it says nothing.
 struct ag_str ag_walls_asked (const struct ag_unit *unit, const char *layer);
+//  Whether the network was granted.
+bool ag_walls_network (const struct ag_unit *unit);
 //  Whether the unit must not run without a net.
 bool ag_walls_needs (const struct ag_unit *unit, const char *net);
 //  Remember what a worker says of the walls that it raised itself ({landlock, seccomp}; p NULL: nothing).
