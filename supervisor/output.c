@@ -213,8 +213,8 @@ ag_output_remove (ag_output_t *self)
     if (self->file >= 0)
         close (self->file);
     self->file = -1;
-    for (uint64_t base = self->oldest; self->looked && base <= self->base;
-         base += AG_OUTPUT_SEGMENT) {
+    find_segments (self);
+    for (uint64_t base = self->oldest; base <= self->base; base += AG_OUTPUT_SEGMENT) {
         char *path = segment (self, base);
         unlink (path);
         free (path);

@@ -197,7 +197,7 @@ died (struct ag_house *house, struct ag_unit *unit, bool permanent)
 {
     struct ag_str policy = {0}, restart;
     if (unit->trial) {
-        ag_trial_lost (house, unit, NULL);
+        ag_trial_lost (unit, NULL);
         ag_unit_move (house, unit, AG_WHAT_END);
         return;
     }
@@ -241,7 +241,7 @@ gone (struct ag_house *house, struct ag_unit *unit, bool permanent)
     if (unit->run)
         ag_queues_touch (house, unit->run);
     if (unit->trial && ending != AG_END_NONE)
-        ag_trial_lost (house, unit, endings[ending]);
+        ag_trial_lost (unit, endings[ending]);
     if (ending == AG_END_NONE)
         died (house, unit, permanent);
     else if (ending == AG_END_IDLE || ending == AG_END_RESTART || ending == AG_END_HOUSE)

@@ -132,14 +132,20 @@ finish (struct ag_house *house, struct ag_trial *self, struct ag_err *err)
     return rc;
 }
 
-void
-ag_trial_lost (struct ag_house *house, struct ag_unit *unit, const char *why)
+static void
+close_trial (struct ag_trial *self)
 {
     struct ag_err err;
+    if (finish (self->house, self, &err) || note_open (self->house, &err))
+        ag_log_err (AG_ERROR, &err, "the report of a trial is not in its parent's log");
+}
+
+void
+ag_trial_lost (struct ag_unit *unit, const char *why)
+{
     if (why)
         ag_trial_say (unit->trial, "the house ended it: %s", why);
-    if (finish (house, unit->trial, &err) || note_open (house, &err))
-        ag_log_err (AG_ERROR, &err, "the report of a trial is not in its parent's log");
+    close_trial (unit->trial);
     unit->wanted = false;
     ag_output_remove (unit->output);
 }
@@ -153,7 +159,7 @@ end (struct ag_trial *self, const char *why)
     if (unit && unit->child)
         ag_unit_kill (self->house, unit, "%s", why);
     else if (unit)
-        ag_trial_lost (self->house, unit, NULL);
+        ag_trial_lost (unit, NULL);
 }
 
 static void
@@ -421,7 +427,7 @@ apply_step (struct ag_house *house, struct ag_run *run, struct ag_str step, stru
 
 //  The next step of the scenario, whole or not at all.
 static void
-take_step (struct ag_trial *self, const struct ag_unit *unit, struct ag_str step)
+take_step (struct ag_trial *self, struct ag_unit *unit, struct ag_str step)
 {
     struct ag_house *house = self->house;
     struct ag_mark mark = ag_journal_mark (house->journal);
@@ -435,7 +441,7 @@ take_step (struct ag_trial *self, const struct ag_unit *unit, struct ag_str step
     }
     ag_journal_rollback (house->journal, &mark);
     if (err.code == AG_E_BUDGET) {
-        ag_trial_refused (house, unit_of (self), &err);
+        ag_trial_refused (house, unit, &err);
         return;
     }
     self->refused = true;
@@ -475,11 +481,9 @@ static bool
 move (struct ag_trial *self)
 {
     struct ag_unit *unit = unit_of (self);
-    struct ag_err err;
     if (!unit) { //  its run was discarded before it was started
         ag_trial_say (self, "it was discarded");
-        if (finish (self->house, self, &err) || note_open (self->house, &err))
-            ag_log_err (AG_ERROR, &err, "the report of a trial is not in its parent's log");
+        close_trial (self);
         return false;
     }
     if (ag_unit_is_doomed (unit))
@@ -529,6 +533,15 @@ ag_trials_destroy (struct ag_house *house)
 
 /*  After a restart  */
 
+//  What its process printed before.
+static void
+remove_output (struct ag_house *house, const struct ag_run *run)
+{
+    ag_output_t *output = ag_output_new (house->daemon->home.log, run->id, house->daemon->loop);
+    ag_output_remove (output);
+    ag_output_destroy (&output);
+}
+
 //  What it had is not known any more: it is never taken up again.
 static int
 close_one (struct ag_house *house, struct ag_str id, struct ag_err *err)
@@ -540,6 +553,7 @@ close_one (struct ag_house *house, struct ag_str id, struct ag_err *err)
     self.run = run->number;
     self.parent = run->parent;
     ag_trial_say (&self, "the house ended while it ran, and a trial is not taken up again");
+    remove_output (house, run);
     return finish (house, &self, err);
 }
 

@@ -35,5 +35,5 @@ bool ag_trial_refused (struct ag_house *house, struct ag_unit *unit, const struc
 //  Its host gives up what it has in hand, or could not load its packs: {type, message}.
 void ag_trial_failed (struct ag_unit *unit, struct ag_str error);
 //  Its process is gone, or could not be started: the verdict. why: the house ended it; NULL: as the unit says.
-void ag_trial_lost (struct ag_house *house, struct ag_unit *unit, const char *why);
+void ag_trial_lost (struct ag_unit *unit, const char *why);
 #endif

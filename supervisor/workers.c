@@ -345,11 +345,11 @@ static int
 handle_fail (struct request *request, struct ag_err *err)
 {
     const struct ag_msg_fail *fail = &request->msg->fail;
-    if (request->session->unit->trial)
-        ag_trial_failed (request->session->unit, fail->error);
     if (ways_of (request->session->unit)
             ->fail (request->house, request->invocation, fail, &request->answer, err))
         return -1;
+    if (request->session->unit->trial)
+        ag_trial_failed (request->session->unit, fail->error);
     return given_back (request, fail->next, err);
 }
 

@@ -393,12 +393,16 @@ class Restarts(unittest.TestCase):
         self.house = house = House({"base": agent("x.y")})
         self.addCleanup(house.close)
         house.up()
-        text = LUA.format(name="demo", body="while true do end")
+        text = LUA.format(name="demo", body="print ('here') while true do end")
         pack = Pack(os.path.join(house.dir, "candidate"), {"main.lua": text})
         files = [{"path": path, "bytes": pack.read(path)} for path in ("main.lua", "manifest.toml")]
         self.run_id = house.ask("trial", point="base", packs=[{"pin": pack.pin, "files": files}],
                                 scenario=MADE)["run_id"]
         self.pid = until("its process", lambda: [r for r in house.ask("status")["forks"] if r["pid"]])[0]["pid"]
+        until("what it prints", self.printed)
+
+    def printed(self):
+        return [name for name in os.listdir(f"{self.house.home}/log") if name.startswith(f"{self.run_id}.")]
 
     def test_a_trial_that_is_open_at_a_restart_is_closed_as_crashed(self):
         house = self.house
@@ -407,7 +411,7 @@ class Restarts(unittest.TestCase):
         self.assertEqual((report["outcome"], report["exit_code"], report["net"]), ("crashed", None, None))
         self.assertIn("the house ended while it ran", report["detail"])
         self.assertFalse(is_alive(self.pid))
-        self.assertEqual(house.ask("status")["forks"], [])
+        self.assertEqual((house.ask("status")["forks"], self.printed()), ([], []))
         self.assertEqual([e["payload"]["fork_run_id"] for e in house.log_of("base", "trial.finished")], [self.run_id])
         house.kill("supervisor")  # and told once
         house.idle("base")
@@ -419,7 +423,7 @@ class Restarts(unittest.TestCase):
         self.house.down()
         self.house.up()
         told = self.house.log_of("base", "trial.finished")
-        self.assertEqual([e["payload"]["outcome"] for e in told], ["crashed"])
+        self.assertEqual(([e["payload"]["outcome"] for e in told], self.printed()), (["crashed"], []))
         self.house.down()
 
 
