@@ -84,8 +84,11 @@ check_clashes (const struct ag_folder *self, struct ag_err *err)
     for (size_t i = 0; !rc && i < self->count; i++)
         for (size_t k = 0; !rc && k < i; k++) {
             const char *one = self->files[k].path, *other = self->files[i].path;
+            size_t n = strlen (one);
             if (!strcmp (one, other))
                 rc = ag_fail (err, AG_E_PACK, "%s is there twice", one);
+            else if (!strncmp (one, other, n) && other[n] == '/')
+                rc = ag_fail (err, AG_E_PACK, "%s is a file, and %s is in it", one, other);
             else if (is_clash (one, other, locale))
                 rc = ag_fail (err, AG_E_PACK, "%s and %s differ in case alone", one, other);
         }
@@ -271,44 +274,47 @@ ag_folder_read (const char *dir, struct ag_folder *out, struct ag_err *err)
 
 /*  Files of a message  */
 
-//  A path of a request: relative, of plain names, as the walk over a folder would give.
+//  A path of a request: relative, of names that the walk over a folder would not leave out, and no deeper.
 static bool
-is_path (struct ag_str path)
+is_path (const char *path)
 {
-    struct ag_str rest = path;
-    if (!path.n || memchr (path.p, 0, path.n))
-        return false;
-    while (rest.n) {
-        const char *slash = memchr (rest.p, '/', rest.n);
-        size_t n = slash ? (size_t)(slash - rest.p) : rest.n;
-        if (n == 0 || rest.p[0] == '.' || (slash && n + 1 == rest.n))
-            return false;
-        rest.p += n + (slash != NULL);
-        rest.n -= n + (slash != NULL);
-    }
-    return true;
+    char *copy = ag_xstrdup (path), *rest = copy, *part;
+    bool fine = true;
+    for (int parts = 1; fine && (part = strsep (&rest, "/")); parts++)
+        fine = *part && parts <= AG_FOLDER_DEPTH && !is_left_out (part, rest ? S_IFDIR : S_IFREG);
+    free (copy);
+    return fine;
+}
+
+//  The file of a message: its bytes are kept.
+static int
+add_bytes (struct ag_folder *self, const char *path, struct ag_str value, struct ag_err *err)
+{
+    struct ag_head bytes;
+    struct ag_cursor in = ag_cursor (value);
+    if (ag_next (&in, &bytes) || (bytes.kind != AG_TEXT && bytes.kind != AG_BYTES))
+        return ag_fail (err, AG_E_PACK, "%s: bytes are missing", path);
+    struct ag_file *file = check_bytes (self, path, bytes.s.n, err) ? NULL : add (self, path, err);
+    if (!file)
+        return -1;
+    ag_buf_add_str (&file->bytes, bytes.s);
+    return 0;
 }
 
 static int
 add_given (struct ag_folder *self, struct ag_str one, struct ag_err *err)
 {
-    struct ag_str path, value;
-    struct ag_head bytes;
-    if (ag_map_text (one, "path", &path) || ag_map_get (one, "bytes", &value) || !is_path (path))
-        return ag_fail (err, AG_E_PACK, "file %zu of a pack is {path, bytes} with a relative path",
-                        self->count + 1);
-    struct ag_cursor in = ag_cursor (value);
-    if (check_path (path, err))
-        return -1;
-    if (ag_next (&in, &bytes) || (bytes.kind != AG_TEXT && bytes.kind != AG_BYTES))
-        return ag_fail (err, AG_E_PACK, "%.*s: bytes are missing", AG_STR_ARG (path));
+    struct ag_str path = {0}, value;
+    bool given = !ag_map_text (one, "path", &path) && !ag_map_get (one, "bytes", &value);
     char *text = ag_str_dup (path);
-    struct ag_file *file = check_bytes (self, text, bytes.s.n, err) ? NULL : add (self, text, err);
+    int rc = 0;
+    if (!given || strlen (text) != path.n || !is_path (text))
+        rc = ag_fail (err, AG_E_PACK, "file %zu of a pack is {path, bytes} with a relative path",
+                      self->count + 1);
+    else
+        rc = check_path (path, err) || add_bytes (self, text, value, err) ? -1 : 0;
     free (text);
-    if (!file)
-        return -1;
-    ag_buf_add_str (&file->bytes, bytes.s);
-    return 0;
+    return rc;
 }
 
 int
