@@ -110,21 +110,25 @@ put_text_or_null (struct ag_answer *report, const char *key, struct ag_str text)
         ag_put_null (report->out);
 }
 
-//  Append why the memory net that was asked for does not hold, if so.
+//  Append each net that was asked for and does not hold.
 static void
 say_degraded (const struct ag_unit *unit, struct ag_buf *text)
 {
     struct ag_buf nets = {0};
-    struct ag_str row, reason = AG_LIT ("no reason is known");
-    bool held = true;
+    struct ag_head list = {0};
+    struct ag_str row, asked, name, reason;
     ag_walls_nets (unit, &nets);
-    if (!ag_list_find (ag_buf_str (&nets), "name", AG_LIT ("memory"), &row)) {
+    struct ag_cursor in = ag_cursor (ag_buf_str (&nets));
+    ag_next (&in, &list);
+    for (uint32_t i = 0; i < list.count && !ag_take (&in, &row); i++) {
+        bool held = true;
         ag_map_bool (row, "in_force", &held);
-        ag_map_text (row, "reason", &reason);
+        if (held || ag_map_get (row, "asked", &asked) || ag_kind_of (asked) == AG_NULL ||
+            ag_map_text (row, "name", &name) || ag_map_text (row, "reason", &reason))
+            continue;
+        ag_buf_text (text, "%s[degraded: the %.*s net is off: %.*s]", text->n ? " " : "",
+                     AG_STR_ARG (name), AG_STR_ARG (reason));
     }
-    if (!held)
-        ag_buf_text (text, "%s[degraded: the memory net is off: %.*s]", text->n ? " " : "",
-                     AG_STR_ARG (reason));
     ag_buf_fini (&nets);
 }
 

@@ -50,6 +50,8 @@ ag_trial_ask_check (const struct ag_msg_trial *msg, struct ag_err *err)
     if (packs.count > MOST_PACKS)
         return ag_fail (err, AG_E_USAGE, "a trial has at most %d packs, not %u", MOST_PACKS,
                         packs.count);
+    if (msg->program.p && packs.count > 1)
+        return ag_fail (err, AG_E_USAGE, "a program is tried alone: no host would run extra packs");
     for (uint32_t i = 0; i < packs.count && !ag_take (&in, &entry); i++)
         if (read_entry (entry, &pin, &files, err))
             return -1;

@@ -304,7 +304,8 @@ class Trials(TrialCase):
         for fields in ({}, {"packs": []}, {"packs": [1]}, {"packs": [{}]}, {"packs": [{"pin": pack.pin}]},
                        {"packs": {}}, {"packs": packs, "events": True}, {"packs": packs, "wall_ms": "1"},
                        {"packs": packs, "scenario": [1]}, {"packs": packs, "scenario": {}},
-                       {"packs": packs, "events": 1 << 40}):
+                       {"packs": packs, "events": 1 << 40},
+                       {"packs": packs * 2, "program": "run.py"}, {"packs": packs * 65}):
             with self.assertRaises(Refused, msg=str(fields)):
                 self.house.ask("trial", point="base", **fields)
         with self.assertRaises(Refused):
