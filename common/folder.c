@@ -207,8 +207,15 @@ static int
 visit (struct walk *self, int dir, const char *name, const char *path, int depth)
 {
     struct stat st;
-    if (fstatat (dir, name, &st, AT_SYMLINK_NOFOLLOW))
-        return ag_fail (self->err, AG_E_PACK, "it changed while it was read: %s", strerror (errno));
+    if (fstatat (dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
+        if (name[0] == '.' && errno == ENOENT) //  no part of the pack came or went
+            return 0;
+        int why = errno;
+        return check_path (ag_str (path), self->err)
+                   ? -1
+                   : ag_fail (self->err, AG_E_PACK, "%s: it changed while it was read: %s", path,
+                              strerror (why));
+    }
     bool link = S_ISLNK (st.st_mode), folder = S_ISDIR (st.st_mode);
     if (!link && is_left_out (name, st.st_mode))
         return 0;
@@ -229,9 +236,12 @@ walk (struct walk *self, int dir, const char *prefix, int depth)
     DIR *stream = depth > AG_FOLDER_DEPTH ? NULL : fdopendir (dir);
     int rc = 0;
     if (!stream) {
+        if (depth > AG_FOLDER_DEPTH)
+            ag_fail (self->err, AG_E_PACK, "%s: deeper than %d folders", prefix, AG_FOLDER_DEPTH);
+        else
+            ag_fail (self->err, AG_E_SYSTEM, "list %s: %s", prefix, strerror (errno));
         close (dir);
-        return ag_fail (self->err, AG_E_PACK, "%s: deeper than %d folders", prefix,
-                        AG_FOLDER_DEPTH);
+        return -1;
     }
     for (struct dirent *entry; !rc && (entry = readdir (stream));) {
         if (!strcmp (entry->d_name, ".") || !strcmp (entry->d_name, ".."))
