@@ -3,49 +3,20 @@
 #include "client/client.h"
 
 #include "client/outcome_test.h"
+#include "common/scratch_test.h"
 
 #include <sys/stat.h>
-
-static char dir[] = "/tmp/agsup-check-XXXXXX";
-
-static int
-begin (void **state)
-{
-    (void)state;
-    strcpy (dir + strlen (dir) - 6, "XXXXXX");
-    return mkdtemp (dir) ? 0 : -1;
-}
-
-static int
-end (void **state)
-{
-    (void)state;
-    char *remove = ag_xprintf ("rm -r %s", dir);
-    int rc = system (remove);
-    free (remove);
-    return rc;
-}
-
-static void
-write_file (const char *path, const char *text)
-{
-    char *name = ag_xprintf ("%s/%s", dir, path);
-    FILE *file = fopen (name, "w");
-    assert_non_null (file);
-    fputs (text, file);
-    fclose (file);
-    free (name);
-}
 
 //  A pack in the folder of its name: its version and what else stands in its manifest.
 static void
 make_pack (const char *name, const char *version, const char *more)
 {
-    char *folder = ag_xprintf ("%s/%s", dir, name), *path = ag_xprintf ("%s/manifest.toml", name),
+    char *folder = ag_xprintf ("%s/%s", scratch, name),
+         *path = ag_xprintf ("%s/manifest.toml", name),
          *text = ag_xprintf ("[pack]\nname = \"%s\"\nversion = \"%s\"\ndescription = \"x\"\n%s",
                              name, version, more);
     mkdir (folder, 0700);
-    write_file (path, text);
+    scratch_put (path, text);
     free (folder);
     free (path);
     free (text);
@@ -69,9 +40,9 @@ problems_of (const char *document)
     }
     ag_buf_add (&lines, "", 1);
     char *all = (char *)lines.p;
-    for (char *at; (at = strstr (all, dir));) {
+    for (char *at; (at = strstr (all, scratch));) {
         memcpy (at, "DIR", 3);
-        memmove (at + 3, at + strlen (dir), strlen (at + strlen (dir)) + 1);
+        memmove (at + 3, at + strlen (scratch), strlen (at + strlen (scratch)) + 1);
     }
     ag_buf_fini (&value);
     return all;
@@ -82,8 +53,8 @@ static void
 check (const char *keys, const char *lines)
 {
     char *conf = ag_xprintf ("version = 1\n[agent.a]\n%s", keys),
-         *line = ag_xprintf ("-c %s/agsup.toml check --json", dir);
-    write_file ("agsup.toml", conf);
+         *line = ag_xprintf ("-c %s/agsup.toml check --json", scratch);
+    scratch_put ("agsup.toml", conf);
     struct outcome outcome = run ("/nowhere", line);
     char *found = problems_of (outcome.out);
     assert_string_equal (found, lines);
@@ -124,8 +95,8 @@ every_fault_of_every_pack_is_told (void **state)
     (void)state;
     make_pack ("one", "1.0", "licence = \"x\"\n[fixtures]\ndeterministic = 1\n");
     make_pack ("two", "1.0", "");
-    write_file ("one/settings.toml", "x =\n");
-    write_file ("two/settings.toml", "max = 1\n");
+    scratch_put ("one/settings.toml", "x =\n");
+    scratch_put ("two/settings.toml", "max = 1\n");
     check ("packs = [\"one\", \"two\"]\nsettings = { two = { min = 1 } }\n",
            "agent a: pack DIR/one: manifest.toml:5:1: pack.licence is no key here; did you mean "
            "`license`?\n"
@@ -140,7 +111,7 @@ pins_are_hashes_and_a_pack_is_no_link (void **state)
 {
     (void)state;
     make_pack ("one", "1.0", "");
-    char *link = ag_xprintf ("%s/link", dir);
+    char *link = ag_xprintf ("%s/link", scratch);
     assert_int_equal (symlink ("one", link), 0);
     check (
         "packs = [\"one\", \"link\", \"link//\"]\npins = { one = \"md5:00\", Big = \"" PIN "\" }\n",
@@ -160,9 +131,12 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (
-            packs_of_one_run_are_held_against_each_other_and_all_is_told_at_once, begin, end),
-        cmocka_unit_test_setup_teardown (every_fault_of_every_pack_is_told, begin, end),
-        cmocka_unit_test_setup_teardown (pins_are_hashes_and_a_pack_is_no_link, begin, end),
+            packs_of_one_run_are_held_against_each_other_and_all_is_told_at_once, scratch_begin,
+            scratch_end),
+        cmocka_unit_test_setup_teardown (every_fault_of_every_pack_is_told, scratch_begin,
+                                         scratch_end),
+        cmocka_unit_test_setup_teardown (pins_are_hashes_and_a_pack_is_no_link, scratch_begin,
+                                         scratch_end),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

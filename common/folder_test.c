@@ -1,59 +1,42 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/folder.h"
+#include "common/scratch_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char top[] = "/tmp/agsup-folder-XXXXXX";
 static char *dir; //  the pack; beside it is room for what is not of it
 
 static char *
 at (const char *path)
 {
-    return ag_xprintf ("%s/%s", dir, path);
+    return ag_xprintf ("%s/pack/%s", scratch, path);
 }
 
 static int
 begin (void **state)
 {
-    (void)state;
-    strcpy (top + strlen (top) - 6, "XXXXXX");
-    if (!mkdtemp (top))
+    if (scratch_begin (state))
         return -1;
-    dir = ag_xprintf ("%s/pack", top);
+    dir = at ("");
     return mkdir (dir, 0700);
 }
 
 static int
 end (void **state)
 {
-    (void)state;
-    char *command = ag_xprintf ("rm -rf %s", top);
-    FILE *rm = popen (command, "r");
-    free (command);
     free (dir);
-    return rm && pclose (rm) == 0 ? 0 : -1;
+    return scratch_end (state);
 }
 
 static void
 put (const char *path, const char *text)
 {
-    char *name = at (path);
-    FILE *file = fopen (name, "w");
-    assert_non_null (file);
-    fputs (text, file);
-    fclose (file);
+    char *name = ag_xprintf ("pack/%s", path);
+    scratch_put (name, text);
     free (name);
 }
 
@@ -179,7 +162,7 @@ case_45_a_file_with_a_second_name_is_refused_and_its_mode_and_times_are_nothing 
 {
     (void)state;
     put ("a.lua", "x");
-    char *file = at ("a.lua"), *other = ag_xprintf ("%s/other", top);
+    char *file = at ("a.lua"), *other = ag_xprintf ("%s/other", scratch);
     assert_int_equal (chmod (file, 0755), 0);
     holds ("a.lua ");
     assert_int_equal (link (file, other), 0);
@@ -205,8 +188,8 @@ static void
 cases_50_and_51_the_folder_itself_is_there_and_no_link (void **state)
 {
     (void)state;
-    char *link = ag_xprintf ("%s/link", top), *slash = ag_xprintf ("%s///", link),
-         *file = at ("a.lua"), *nowhere = ag_xprintf ("%s/nowhere", top);
+    char *link = ag_xprintf ("%s/link", scratch), *slash = ag_xprintf ("%s///", link),
+         *file = at ("a.lua"), *nowhere = ag_xprintf ("%s/nowhere", scratch);
     put ("a.lua", "");
     refuses_path (nowhere, "cannot be opened: No such file");
     refuses_path (file, "cannot be opened: Not a directory");
