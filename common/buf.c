@@ -43,6 +43,12 @@ ag_str_cmp (struct ag_str a, struct ag_str b)
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
+int
+ag_str_order (const void *a, const void *b)
+{
+    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
+}
+
 char *
 ag_str_dup (struct ag_str s)
 {

@@ -25,6 +25,8 @@ bool ag_str_is (struct ag_str a, const char *text);
 bool ag_str_starts (struct ag_str a, const char *prefix);
 //  Order by bytes, shorter first: <0, 0, >0.
 int ag_str_cmp (struct ag_str a, struct ag_str b);
+//  The same of two struct ag_str by their places, for qsort and bsearch.
+int ag_str_order (const void *a, const void *b);
 //  A copy that ends with NUL; the caller frees it.
 char *ag_str_dup (struct ag_str s);
 

@@ -208,12 +208,6 @@ check_bool (struct reading *self, const struct row *row, const struct given *giv
         say (self, given->path, "is not true or false");
 }
 
-static int
-by_bytes (const void *a, const void *b)
-{
-    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
-}
-
 //  Different texts.
 static void
 check_texts (struct reading *self, const struct row *row, const struct given *given)
@@ -232,7 +226,7 @@ check_texts (struct reading *self, const struct row *row, const struct given *gi
         *end++ = value;
     }
     if (end > texts)
-        qsort (texts, (size_t)(end - texts), sizeof *texts, by_bytes);
+        qsort (texts, (size_t)(end - texts), sizeof *texts, ag_str_order);
     for (struct ag_str *text = texts + 1; text < end; text++)
         if (ag_str_eq (text[-1], text[0])) {
             say (self, given->path, "holds a text twice");

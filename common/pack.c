@@ -190,8 +190,9 @@ check_settings (const struct ag_folder *folder, struct ag_str manifest, bool who
     return count;
 }
 
-//  A line for each problem, and how many there are; then out is as it was. Whole: by all that a trial and a gate ask
-//  for. An agent's pack is refused before a line of it runs. A human's is loaded as it is: the worker says what is wrong.
+//  A line for each problem, and how many there are; then out is as it was. Whole: by all that a trial and a gate
+//  ask for; else an agent's pack is refused before a line of it runs, and a human's is loaded with the source that
+//  it has: the worker says what is wrong.
 static size_t
 put_pack (const struct ag_folder *folder, bool whole, struct ag_buf *out, struct ag_buf *problems)
 {

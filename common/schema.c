@@ -39,17 +39,11 @@ say (struct reading *self, const struct ag_toml_path *path, const char *format, 
     self->fn (self->arg, path, text);
 }
 
-static int
-by_bytes (const void *a, const void *b)
-{
-    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
-}
-
 bool
 ag_words_have (const struct ag_words *words, struct ag_str word)
 {
     return words->count &&
-           bsearch (&word, words->list, words->count, sizeof *words->list, by_bytes);
+           bsearch (&word, words->list, words->count, sizeof *words->list, ag_str_order);
 }
 
 static int
@@ -97,7 +91,7 @@ read_words (struct reading *self, const struct given *given, struct ag_words *wo
             words->list[words->count++] = word.s;
     }
     if (words->count)
-        qsort (words->list, words->count, sizeof *words->list, by_bytes);
+        qsort (words->list, words->count, sizeof *words->list, ag_str_order);
     for (size_t i = 1; good && i < words->count; i++)
         good = !ag_str_eq (words->list[i - 1], words->list[i]);
     if (!good)

@@ -16,17 +16,11 @@ add (struct names *self, struct ag_str name)
     self->list[self->count++] = name;
 }
 
-static int
-by_bytes (const void *a, const void *b)
-{
-    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
-}
-
 static void
 sort (struct names *self)
 {
     if (self->count)
-        qsort (self->list, self->count, sizeof *self->list, by_bytes);
+        qsort (self->list, self->count, sizeof *self->list, ag_str_order);
 }
 
 static struct names

@@ -130,12 +130,6 @@ struct behaviors {
     size_t count;
 };
 
-static int
-by_bytes (const void *a, const void *b)
-{
-    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
-}
-
 static void
 add_behaviors (struct behaviors *self, struct ag_str list, struct ag_str pack)
 {
@@ -164,7 +158,7 @@ put_behaviors (ag_journal_t *journal, const struct ag_run *run, struct ag_str pa
             add_behaviors (&self, ag_buf_str (&self.holds[i]), pack);
     }
     if (self.count)
-        qsort (self.names, self.count, sizeof *self.names, by_bytes);
+        qsort (self.names, self.count, sizeof *self.names, ag_str_order);
     ag_put_lit (out, "behaviors");
     ag_put_list (out, (uint32_t)self.count);
     for (size_t i = 0; i < self.count; i++)

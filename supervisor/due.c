@@ -53,12 +53,6 @@ keep_text (void *arg, struct ag_str text)
     return false;
 }
 
-static int
-by_bytes (const void *a, const void *b)
-{
-    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
-}
-
 //  One for each of its ends that is named.
 struct ag_named_relation {
     struct ag_str type, id; //  one piece of memory, ours
@@ -114,7 +108,7 @@ static int
 look_at_texts (struct looking *self, struct texts *texts)
 {
     if (texts->count)
-        qsort (texts->list, texts->count, sizeof *texts->list, by_bytes);
+        qsort (texts->list, texts->count, sizeof *texts->list, ag_str_order);
     for (size_t i = 0; i < texts->count && self->rc >= 0 && !self->named->too_many; i++)
         if ((i == 0 || !ag_str_eq (texts->list[i], texts->list[i - 1])) &&
             ag_state_relations (self->journal, self->run, texts->list[i], self->at,

@@ -170,12 +170,6 @@ passes (lua_State *L, const struct sieve *sieve, struct ag_str thing)
     return !was_removed (L, source) && !was_removed (L, target);
 }
 
-static int
-by_bytes (const void *a, const void *b)
-{
-    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
-}
-
 //  Push an array of the texts in the list below it, sorted and each once; how many is in n.
 static struct ag_str *
 push_sorted (lua_State *L, size_t *n)
@@ -187,7 +181,7 @@ push_sorted (lua_State *L, size_t *n)
         ids[i].p = lua_tolstring (L, -1, &ids[i].n);
         lua_pop (L, 1);
     }
-    qsort (ids, count, sizeof *ids, by_bytes);
+    qsort (ids, count, sizeof *ids, ag_str_order);
     ag_guard_spend (L, 4 * count);
     for (size_t i = 0; i < count; i++)
         if (!i || !ag_str_eq (ids[i], ids[kept - 1]))

@@ -163,12 +163,6 @@ put_list (lua_State *L, int at, lua_Integer n, struct ag_buf *out, const struct 
     }
 }
 
-static int
-by_bytes (const void *a, const void *b)
-{
-    return ag_str_cmp (*(const struct ag_str *)a, *(const struct ag_str *)b);
-}
-
 //  The keys live as long as the table that holds them, which nobody changes meanwhile.
 static struct ag_str *
 sorted_keys (lua_State *L, int at, size_t n, const struct place *place)
@@ -181,7 +175,7 @@ sorted_keys (lua_State *L, int at, size_t n, const struct place *place)
         keys[i].p = lua_tolstring (L, -2, &keys[i].n);
         i++;
     }
-    qsort (keys, n, sizeof *keys, by_bytes);
+    qsort (keys, n, sizeof *keys, ag_str_order);
     return keys;
 }
 
