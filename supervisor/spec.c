@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PACKS = 64 }; //  of a run; as in a configuration
-
 //  Keys of an agent's configuration that its workers are started by.
 static const char *const kept[] = {"nets",     "layers",  "files", "allow", "env",    "isolation",
                                    "attempts", "restart", "after", "hears", "policy", "budget"};
@@ -227,8 +225,8 @@ put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *ou
         if (put_named (change, pack, out))
             return -1;
     ag_close (out, at, count);
-    if (count > MOST_PACKS)
-        return ag_fail (change->err, AG_E_PACK, "a run has at most %d packs, not %u", MOST_PACKS,
+    if (count > AG_RUN_PACKS)
+        return ag_fail (change->err, AG_E_PACK, "a run has at most %d packs, not %u", AG_RUN_PACKS,
                         count);
     //  what stays as it was is not held up by what went out of force
     return change->packs.p ? ag_packs_check (since (out, at), (struct ag_str){0}, change->err) : 0;
@@ -288,8 +286,8 @@ read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
     int rc = 0;
     for (; !rc && !ag_list_nth (packs, count, &sent); count++) {
         ag_buf_clear (&made);
-        if (count == MOST_PACKS)
-            rc = ag_fail (err, AG_E_PACK, "a request brings at most %d packs", MOST_PACKS);
+        if (count == AG_RUN_PACKS)
+            rc = ag_fail (err, AG_E_PACK, "a request brings at most %d packs", AG_RUN_PACKS);
         else
             rc = ag_map_get (sent, "files", &files)
                      ? ag_fail (err, AG_E_PACK, "a pack is {files, pin?}")

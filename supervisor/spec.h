@@ -12,6 +12,8 @@
 #define AG_SPEC_H
 #include "supervisor/fleet.h"
 
+enum { AG_RUN_PACKS = 64 }; //  at most; as in a configuration
+
 //  Append the spec of an agent of the configuration; reads its packs once. AG_E_PACK, also where they do not go
 //  together or are not what is pinned (together.h).
 int ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent,

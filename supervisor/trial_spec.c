@@ -1,22 +1,15 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/trial_spec.h"
 #include "common/forms.h"
-#include "common/pack.h"
 #include "common/surface.h"
 #include "common/together.h"
 #include "supervisor/blob.h"
+#include "supervisor/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_PACKS = 64,
-    WALL_MS = 120000,
-    EVENTS = 2000,
-    OPEN_FILES = 256,
-    PROCESSES = 64,
-    CPU_SLACK_MS = 5000
-};
+enum { WALL_MS = 120000, EVENTS = 2000, OPEN_FILES = 256, PROCESSES = 64, CPU_SLACK_MS = 5000 };
 static const uint64_t memory_bytes = 512 << 20, file_bytes = 64 << 20;
 
 void
@@ -47,8 +40,8 @@ ag_trial_ask_check (const struct ag_msg_trial *msg, struct ag_err *err)
     struct ag_str entry, pin, files, step;
     if (ag_next (&in, &packs) || !packs.count)
         return ag_fail (err, AG_E_USAGE, "a trial is of a pack: packs is empty");
-    if (packs.count > MOST_PACKS)
-        return ag_fail (err, AG_E_USAGE, "a trial has at most %d packs, not %u", MOST_PACKS,
+    if (packs.count > AG_RUN_PACKS)
+        return ag_fail (err, AG_E_USAGE, "a trial has at most %d packs, not %u", AG_RUN_PACKS,
                         packs.count);
     if (msg->program.p && packs.count > 1)
         return ag_fail (err, AG_E_USAGE, "a program is tried alone: no host would run extra packs");
