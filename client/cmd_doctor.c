@@ -340,34 +340,45 @@ add_probe (struct checks *self, char *line)
     free (name);
 }
 
-//  By the nursery's own program, so that what is tried is what a worker would get.
+//  By the nursery's own program, so that what is tried is what a worker would get: what it says, NULL with errno.
+static FILE *
+start_probe (pid_t *pid)
+{
+    char *program = ag_client_program ("agsupd"), *argv[] = {program, "--probe", NULL};
+    posix_spawn_file_actions_t files;
+    int ends[2], error = pipe2 (ends, O_CLOEXEC) ? errno : 0;
+    if (!error) {
+        posix_spawn_file_actions_init (&files);
+        posix_spawn_file_actions_adddup2 (&files, ends[1], STDOUT_FILENO);
+        error = posix_spawnp (pid, program, &files, NULL, argv, environ);
+        posix_spawn_file_actions_destroy (&files);
+        close (ends[1]);
+        if (error)
+            close (ends[0]);
+    }
+    free (program);
+    errno = error;
+    return error ? NULL : fdopen (ends[0], "re");
+}
+
 static void
 add_probes (struct checks *self)
 {
-    char dir[PATH_MAX], line[512];
-    ssize_t n = readlink ("/proc/self/exe", dir, sizeof dir - 1);
-    dir[n > 0 ? n : 0] = 0;
-    char *slash = strrchr (dir, '/');
-    char *program = ag_xprintf ("%.*s/agsupd", slash ? (int)(slash - dir) : 0, dir);
-    int ends[2];
-    pid_t pid = -1;
-    if (!access (program, X_OK) && !pipe2 (ends, O_CLOEXEC)) {
-        posix_spawn_file_actions_t files;
-        char *argv[] = {program, "--probe", NULL};
-        posix_spawn_file_actions_init (&files);
-        posix_spawn_file_actions_adddup2 (&files, ends[1], STDOUT_FILENO);
-        if (posix_spawn (&pid, program, &files, NULL, argv, environ))
-            pid = -1;
-        posix_spawn_file_actions_destroy (&files);
-        close (ends[1]);
-        FILE *said = fdopen (ends[0], "re");
-        while (fgets (line, sizeof line, said))
-            add_probe (self, line);
+    char line[512];
+    pid_t pid;
+    uint32_t before = self->count;
+    FILE *said = start_probe (&pid);
+    const char *why = said ? "it said nothing" : strerror (errno);
+    while (said && fgets (line, sizeof line, said))
+        add_probe (self, line);
+    if (said) {
         fclose (said);
-    }
-    if (pid > 0)
         waitpid (pid, NULL, 0);
-    free (program);
+    }
+    if (self->count > before)
+        return;
+    put_check (self, "probe", false, why, "Nets and layers are tried by `agsupd --probe`.");
+    self->all = false;
 }
 
 int

@@ -229,6 +229,20 @@ class Profiles(Tests):
         self.assertTrue(report["no_new_privs"]["in_force"])
 
 
+class Probe(unittest.TestCase):
+    """What `doctor` says where nothing can be tried."""
+
+    def test_walls_that_cannot_be_tried_are_not_well(self):
+        with tempfile.TemporaryDirectory(prefix="agh-alone-") as folder:
+            for name in ("agsup", "agsup-client.so"):
+                shutil.copy(f"{BIN}/{name}", folder)
+            done = subprocess.run([f"{folder}/agsup", "--home", f"{folder}/home", "--json", "doctor"], check=False,
+                                  capture_output=True, text=True, env={**os.environ, "PATH": "/usr/bin"}, timeout=60)
+        checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+        self.assertEqual((done.returncode, checks["probe"]["ok"]), (1, False))
+        self.assertEqual([name for name in checks if name.startswith(("net ", "layer "))], [])
+
+
 #  What a candidate tries, and the walls of which each alone keeps it away.
 OUT = {
     "reads the token": ("reads", "{home}/run/token", ("uid", "landlock", "mountns")),
