@@ -235,7 +235,7 @@ judge_seccomp (const struct ag_unit *unit, struct row *row)
 static void
 judge_directory (const struct ag_unit *unit, struct row *row)
 {
-    if (unit->inner || unit->uid)
+    if (unit->inner || has (unit, AG_LAYER_UID))
         row->held = true;
     else
         say (row, false, "it works in the folder of the configuration");
