@@ -185,7 +185,6 @@ static void
 free_trial (struct ag_trial *self)
 {
     ag_buf_fini (&self->scenario);
-    ag_buf_fini (&self->surfaces);
     free (self);
 }
 
@@ -241,10 +240,8 @@ materialise (struct ag_trial *self, const struct ag_run *parent, uint64_t at,
     memcpy (self->hash, candidates.hash, sizeof self->hash);
     if (!rc)
         rc = note_spec (self, parent, at, msg, &candidates, run, err);
-    if (!rc) {
-        ag_buf_add_str (&self->surfaces, ag_buf_str (&candidates.surfaces));
+    if (!rc)
         rc = ag_fleet_adopt (self->house, run, true, err);
-    }
     ag_candidates_fini (&candidates);
     return rc;
 }
@@ -331,25 +328,14 @@ int
 ag_trial_register (struct ag_house *house, struct ag_unit *unit, struct ag_str behaviors,
                    struct ag_str tools, struct ag_err *err)
 {
-    struct ag_trial *self = unit->trial;
     struct ag_run *run;
-    struct ag_buf own = {0}, own_tools = {0};
-    struct ag_str surfaces = ag_buf_str (&self->surfaces), said = behaviors, able = tools;
-    if (!unit->inner) {
-        ag_trial_own (behaviors, surfaces, &own);
-        ag_trial_own (tools, surfaces, &own_tools);
-        said = ag_buf_str (&own);
-        able = ag_buf_str (&own_tools);
-    }
-    int rc = ag_trial_check_surface (surfaces, said, able, err);
-    ag_buf_fini (&own);
-    ag_buf_fini (&own_tools);
-    if (rc || ag_run_get (house->journal, self->run, &run, err) ||
+    if (ag_trial_check_surface (ag_buf_str (&unit->spec), !unit->inner, behaviors, tools, err) ||
+        ag_run_get (house->journal, unit->run, &run, err) ||
         ag_spec_announce (house->journal, run, ag_buf_str (&unit->spec), (struct ag_str){0}, err) ||
-        ag_queue_packs (house, self->run, err) ||
-        ag_queue_register (house, self->run, 0, behaviors, tools, err))
+        ag_queue_packs (house, unit->run, err) ||
+        ag_queue_register (house, unit->run, 0, behaviors, tools, err))
         return -1;
-    self->stage = AG_TRIAL_WORKING;
+    unit->trial->stage = AG_TRIAL_WORKING;
     return 0;
 }
 

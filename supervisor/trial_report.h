@@ -31,7 +31,7 @@ struct ag_trial {
     enum ag_trial_stage stage;
     uint64_t timer;  //  of the wall clock; 0: none
     int64_t told_ms; //  when it was told to stop
-    struct ag_buf scenario, surfaces;
+    struct ag_buf scenario;
     uint32_t step;          //  of the scenario, that comes next
     enum ag_trial_net net;  //  that the supervisor saw to
     enum ag_trial_net said; //  that the script host says it met

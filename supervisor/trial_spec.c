@@ -1,9 +1,9 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/trial_spec.h"
 #include "common/forms.h"
-#include "common/surface.h"
 #include "common/together.h"
 #include "supervisor/blob.h"
+#include "supervisor/mismatch.h"
 #include "supervisor/spec.h"
 
 #include <stdlib.h>
@@ -16,7 +16,6 @@ void
 ag_candidates_fini (struct ag_candidates *self)
 {
     ag_buf_fini (&self->packs);
-    ag_buf_fini (&self->surfaces);
 }
 
 //  A pack of the request: {pin, files}.
@@ -57,40 +56,22 @@ ag_trial_ask_check (const struct ag_msg_trial *msg, struct ag_err *err)
     return 0;
 }
 
-//  What the pack is held to when it has registered (common/surface.h).
-static void
-put_surface (struct ag_str pack, struct ag_buf *out)
-{
-    static const char *const keys[] = {"name", "types", "surface", "settings"};
-    struct ag_str value;
-    ag_put_map (out, 4);
-    for (int i = 0; i < 4; i++)
-        ag_put_pair_value (out, keys[i],
-                           ag_map_get (pack, keys[i], &value) ? AG_LIT ("\xc0") : value);
-}
-
-//  One pack, appended to both lists. What else is to hold before any code of it runs is asked here.
+//  One pack, appended. What else is to hold before any code of it runs is asked here.
 static int
 add_pack (struct ag_candidates *self, struct ag_str entry, struct ag_err *err)
 {
     struct ag_str pin, files;
-    struct ag_buf pack = {0};
-    if (read_entry (entry, &pin, &files, err))
-        return -1;
-    int rc = ag_pack_pinned (files, pin, self->hash, &pack, err);
-    if (!rc) {
-        ag_buf_add_str (&self->packs, ag_buf_str (&pack));
-        put_surface (ag_buf_str (&pack), &self->surfaces);
-    }
-    ag_buf_fini (&pack);
-    return rc;
+    return read_entry (entry, &pin, &files, err) ||
+                   ag_pack_pinned (files, pin, self->hash, &self->packs, err)
+               ? -1
+               : 0;
 }
 
 int
 ag_candidates_read (const struct ag_msg_trial *msg, struct ag_candidates *self, struct ag_err *err)
 {
     struct ag_str entry, next;
-    size_t packs = ag_open_list (&self->packs), surfaces = ag_open_list (&self->surfaces);
+    size_t packs = ag_open_list (&self->packs);
     uint32_t count = 0;
     int rc = 0;
     while (!rc && !ag_list_nth (msg->packs, count, &entry)) {
@@ -101,7 +82,6 @@ ag_candidates_read (const struct ag_msg_trial *msg, struct ag_candidates *self, 
         }
         count += !rc;
         ag_close (&self->packs, packs, count);
-        ag_close (&self->surfaces, surfaces, count);
     }
     return rc ? -1 : ag_packs_check (ag_buf_str (&self->packs), (struct ag_str){0}, err);
 }
@@ -217,33 +197,14 @@ ag_trial_spec (ag_journal_t *journal, struct ag_str parent, const struct ag_msg_
 
 /*  The surface  */
 
-int
-ag_trial_check_surface (struct ag_str surfaces, struct ag_str behaviors, struct ag_str tools,
-                        struct ag_err *err)
+//  Append what a program registered, which names no pack, as that of its only one.
+static void
+put_own (struct ag_str list, struct ag_str spec, struct ag_buf *out)
 {
-    struct ag_str pack, name = {0};
-    struct ag_buf lines = {0};
-    size_t count = 0;
-    for (uint32_t i = 0; !count && !ag_list_nth (surfaces, i, &pack); i++) {
-        ag_map_text (pack, "name", &name);
-        count = ag_surface_mismatches (pack, behaviors, tools, &lines);
-    }
-    for (size_t i = 0; i + 1 < lines.n; i++) //  a line each, but in one text
-        if (lines.p[i] == '\n')
-            lines.p[i] = ';';
-    int rc = count ? ag_fail (err, AG_E_PACK, "pack %.*s is not what its manifest says: %.*s",
-                              AG_STR_ARG (name), (int)lines.n - 1, (const char *)lines.p)
-                   : 0;
-    ag_buf_fini (&lines);
-    return rc;
-}
-
-void
-ag_trial_own (struct ag_str list, struct ag_str surfaces, struct ag_buf *out)
-{
-    struct ag_str one, name = {0}, pack = {0};
+    struct ag_str hosts, host, packs, one, name = {0}, pack = {0};
     uint32_t count = 0;
-    for (uint32_t i = 0; !ag_list_nth (surfaces, i, &one); i++)
+    if (!ag_map_get (spec, "hosts", &hosts) && !ag_list_nth (hosts, 0, &host) &&
+        !ag_map_get (host, "packs", &packs) && !ag_list_nth (packs, 0, &one))
         ag_map_text (one, "name", &pack);
     size_t at = ag_open_list (out);
     for (; !ag_list_nth (list, count, &one); count++) {
@@ -253,4 +214,31 @@ ag_trial_own (struct ag_str list, struct ag_str surfaces, struct ag_buf *out)
         ag_put_pair_text (out, "pack", pack);
     }
     ag_close (out, at, count);
+}
+
+int
+ag_trial_check_surface (struct ag_str spec, bool program, struct ag_str behaviors,
+                        struct ag_str tools, struct ag_err *err)
+{
+    struct ag_buf own = {0}, own_tools = {0}, lines = {0}, text = {0};
+    if (program) {
+        put_own (behaviors, spec, &own);
+        put_own (tools, spec, &own_tools);
+        behaviors = ag_buf_str (&own);
+        tools = ag_buf_str (&own_tools);
+    }
+    size_t count = ag_mismatch_lines (spec, 0, behaviors, tools, &lines);
+    for (size_t i = 0; i + 1 < lines.n; i++)
+        if (lines.p[i] == '\n')
+            ag_buf_text (&text, "; ");
+        else
+            ag_buf_add (&text, lines.p + i, 1);
+    int rc = count ? ag_fail (err, AG_E_PACK, "the code is not what its manifest says: %.*s",
+                              AG_STR_ARG (ag_buf_str (&text)))
+                   : 0;
+    ag_buf_fini (&own);
+    ag_buf_fini (&own_tools);
+    ag_buf_fini (&lines);
+    ag_buf_fini (&text);
+    return rc;
 }

@@ -1,4 +1,4 @@
-/*  trial_spec - what the process of a trial is started with, and what its packs said of themselves.
+/*  trial_spec - what the process of a trial is started with.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_TRIAL_SPEC_H
@@ -10,7 +10,6 @@
 //  Packs whose bytes are the approved ones.
 struct ag_candidates {
     struct ag_buf packs;     //  a list, as a spec holds them; the candidate is the last
-    struct ag_buf surfaces;  //  a list in the same order: {name, types, surface, settings}
     char hash[AG_PACK_HASH]; //  of the candidate's bytes, also when they are not the approved ones
 };
 void ag_candidates_fini (struct ag_candidates *self);
@@ -25,10 +24,8 @@ int ag_candidates_read (const struct ag_msg_trial *msg, struct ag_candidates *ou
 int ag_trial_spec (ag_journal_t *journal, struct ag_str parent, const struct ag_msg_trial *msg,
                    const struct ag_candidates *candidates, struct ag_buf *out, struct ag_err *err);
 
-//  Whether each pack registered what its manifest says and nothing else (common/surface.h). AG_E_PACK names all that
-//  differs of the first that did not.
-int ag_trial_check_surface (struct ag_str surfaces, struct ag_str behaviors, struct ag_str tools,
-                            struct ag_err *err);
-//  Append what a program registered, which names no pack, as the candidate's own.
-void ag_trial_own (struct ag_str list, struct ag_str surfaces, struct ag_buf *out);
+//  Whether the packs of the spec registered what their manifests say and nothing else (common/surface.h); a program
+//  names no pack and is its only one. AG_E_PACK names all that differs.
+int ag_trial_check_surface (struct ag_str spec, bool program, struct ag_str behaviors,
+                            struct ag_str tools, struct ag_err *err);
 #endif
