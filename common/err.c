@@ -26,8 +26,7 @@ mark_cut (char *text, size_t size, int length)
         memcpy (text + size - 4, "...", 4);
 }
 
-int
-ag_fail (struct ag_err *err, enum ag_code code, const char *format, ...)
+int (ag_fail) (struct ag_err *err, enum ag_code code, const char *format, ...)
 {
     va_list list;
     va_start (list, format);

@@ -253,6 +253,7 @@ key (struct check *self, const struct step *at, struct ag_str *text)
 {
     struct ag_head head;
     const uint8_t *from = self->in.p;
+    *text = (struct ag_str){NULL, 0};
     if (next (self, at, &head))
         return -1;
     if (head.kind != AG_TEXT)

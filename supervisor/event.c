@@ -262,6 +262,23 @@ days_of (unsigned year, unsigned month, unsigned day)
 }
 
 //  What was read is written again: a month 13, a second 61 or another form is found out so.
+//  As far as there are digits; what stands between them is judged by writing the time again.
+static void
+read_parts (const char *p, unsigned part[7])
+{
+    static const uint8_t widths[7] = {4, 2, 2, 2, 2, 2, 6};
+    for (int i = 0; i < 7; i++) {
+        unsigned value = 0, n = 0;
+        for (; n < widths[i] && *p >= '0' && *p <= '9'; n++, p++)
+            value = value * 10 + (unsigned)(*p - '0');
+        if (!n)
+            return;
+        part[i] = value;
+        if (*p)
+            p++;
+    }
+}
+
 int
 ag_event_time_read (struct ag_str text, struct ag_event *event)
 {
@@ -271,8 +288,7 @@ ag_event_time_read (struct ag_str text, struct ag_event *event)
         return -1;
     if (text.n)
         memcpy (room, text.p, text.n);
-    sscanf (room, "%4u-%2u-%2uT%2u:%2u:%2u.%6u", &part[0], &part[1], &part[2], &part[3], &part[4],
-            &part[5], &part[6]);
+    read_parts (room, part);
     if (part[0] < 1970 || part[1] < 1 || part[1] > 12 || part[2] < 1)
         return -1;
     uint64_t seconds = days_of (part[0], part[1], part[2]) * 86400 + part[3] * UINT64_C (3600) +

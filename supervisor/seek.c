@@ -28,9 +28,10 @@ seen (struct ag_seen **set, struct ag_str key)
 static void
 forget (struct ag_seen **set)
 {
-    struct ag_seen *entry, *next;
-    HASH_ITER (hh, *set, entry, next) {
-        HASH_DEL (*set, entry);
+    struct ag_seen *entry = *set, *next;
+    HASH_CLEAR (hh, *set);
+    for (; entry; entry = next) {
+        next = entry->hh.next;
         free (entry);
     }
 }
@@ -38,9 +39,10 @@ forget (struct ag_seen **set)
 void
 ag_seek_fini (struct ag_seek *self)
 {
-    struct ag_thing *thing, *next;
-    HASH_ITER (hh, self->known, thing, next) {
-        HASH_DEL (self->known, thing);
+    struct ag_thing *thing = self->known, *next;
+    HASH_CLEAR (hh, self->known);
+    for (; thing; thing = next) {
+        next = thing->hh.next;
         ag_tip_fini (&thing->tip);
         ag_entity_fini (&thing->entity);
         free (thing);

@@ -23,13 +23,16 @@ ag_store_is_data (const char *name)
 }
 
 static int
-check_line (const char *dir, const char *line, struct ag_err *err)
+check_line (const char *dir, char *line, struct ag_err *err)
 {
-    char name[LINE];
-    int64_t size;
+    char *name = line, *space = strchr (line, ' ');
     struct stat info;
-    if (sscanf (line, "%255s %" SCNd64, name, &size) != 2 || !ag_store_is_data (name))
+    if (!space)
         return 0;
+    *space = 0;
+    if (!ag_store_is_data (name))
+        return 0;
+    int64_t size = strtoll (space + 1, NULL, 10);
     char *path = ag_xprintf ("%s/%s", dir, name);
     int rc = 0;
     if (stat (path, &info))
