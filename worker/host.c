@@ -130,10 +130,8 @@ give_up (struct host *self, struct ag_err *err)
 static int
 hand_in (struct host *self, struct ag_err *err)
 {
-    if (!add_each (self->link, &self->result, agsup_op, err) && !agsup_done (self->link)) {
-        ag_script_ahead (self->script); //  while the supervisor commits
+    if (!add_each (self->link, &self->result, agsup_op, err) && !agsup_done (self->link))
         return 0;
-    }
     if (agsup_fail (self->link, "{'type': %s, 'message': %s, 'traceback': ''}",
                     agsup_code (self->link), agsup_message (self->link)))
         return ag_link_error (self->link, err);
@@ -159,9 +157,11 @@ serve (struct host *self, struct ag_err *err)
 {
     struct agsup_value job;
     int more;
-    while ((more = agsup_next (self->link, &job)) == 1)
+    while ((more = agsup_next (self->link, &job)) == 1) {
         if (work (self, job, err))
             return -1;
+        ag_script_rewind (self->script); //  while the supervisor commits
+    }
     return more ? ag_link_error (self->link, err) : 0;
 }
 

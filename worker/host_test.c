@@ -356,19 +356,6 @@ two_runs_of_one_invocation_say_the_same_bytes (void **state)
 }
 
 static void
-nothing_is_carried_from_one_invocation_to_the_next (void **state)
-{
-    struct fake fake;
-    (void)state;
-    static const char body[] = "count = (count or 0) + 1\nstring.seen = (string.seen or 0) + 1\n"
-                               "graph.emit ('n', { n = count, s = string.seen })";
-    assert_non_null (strstr (begin (&fake, body, "null"), "{\"n\":1,\"s\":1}"));
-    invoke (&fake, "null");
-    assert_non_null (strstr (fake_hear (&fake), "{\"n\":1,\"s\":1}"));
-    assert_int_equal (stop (&fake), 0);
-}
-
-static void
 a_lost_supervisor_ends_the_worker_with_69 (void **state)
 {
     struct fake fake;
@@ -473,7 +460,6 @@ main (void)
             an_error_of_the_script_fails_the_invocation_with_its_place_and_the_worker_goes_on),
         cmocka_unit_test (a_refused_done_is_a_failure_of_its_invocation),
         cmocka_unit_test (two_runs_of_one_invocation_say_the_same_bytes),
-        cmocka_unit_test (nothing_is_carried_from_one_invocation_to_the_next),
         cmocka_unit_test (a_lost_supervisor_ends_the_worker_with_69),
         cmocka_unit_test (a_script_that_catches_every_error_ends_with_its_link),
         cmocka_unit_test (a_worker_without_a_supervisor_ends_with_69),

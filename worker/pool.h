@@ -1,20 +1,28 @@
-/*  pool - memory of Lua states that come and go: what one gave back is the next one's.
+/*  pool - memory of one Lua state, which can be put back to what it was.
  *
- *  Small blocks are cut from chunks and kept by size; larger ones are the system's. Blocks are told their size
- *  when they go, as Lua does. A sanitizer build takes each block from the system, so that misuse is found.
+ *  Small blocks are cut from chunks and kept by size; each larger one is the system's. Blocks are told their size
+ *  when they go, as Lua does. `ag_pool_mark` remembers every byte, and `ag_pool_rewind` makes it so again, at the same
+ *  places: a state that took long to make is there again for the price of a copy.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_POOL_H
 #define AG_POOL_H
 #include <stddef.h>
+#include <sys/queue.h>
 
 enum { AG_POOL_STEP = 16, AG_POOL_SMALL = 512, AG_POOL_CHUNK = 1 << 16 };
 
+//  What of a pool is cut and what came back, by size.
+struct ag_pool_cut {
+    void *kept[AG_POOL_SMALL / AG_POOL_STEP];
+    size_t used; //  of the newest chunk
+};
+
 //  `{0}`.
 struct ag_pool {
-    void *kept[AG_POOL_SMALL / AG_POOL_STEP]; //  blocks that came back, by size
+    struct ag_pool_cut cut, marked;
     struct ag_pool_chunk *chunks;
-    size_t used; //  of the newest chunk
+    LIST_HEAD (, ag_pool_large) larges;
 };
 
 //  NULL when the system has no more; size is not 0.
@@ -22,6 +30,10 @@ void *ag_pool_take (struct ag_pool *self, size_t size);
 void ag_pool_give (struct ag_pool *self, void *block, size_t size);
 //  The block in another size; NULL: it stays as it was.
 void *ag_pool_resize (struct ag_pool *self, void *block, size_t old, size_t size);
-//  Every block has come back: the memory is the system's again.
+//  Once in the life of a pool.
+void ag_pool_mark (struct ag_pool *self);
+//  Every block of then holds what it held, and those taken since are gone.
+void ag_pool_rewind (struct ag_pool *self);
+//  The memory is the system's again, whatever came back.
 void ag_pool_fini (struct ag_pool *self);
 #endif

@@ -17,17 +17,15 @@ struct ag_script {
     struct place *places; //  which pack has which behaviour
     size_t count;
     struct ag_buf tools; //  as they were registered, one after the other
-    struct ag_pool pool;
-    struct ag_act act; //  of the invocation at hand or, once it is loaded, of the next
-    bool loaded;
-    const char *met; //  type of what the last load failed by; NULL: nothing was loaded
+    struct ag_act *acts; //  one a pack; with a state once an invocation needed it
+    struct ag_act *used; //  whose state is not yet what it was
+    const char *met;     //  type of what the last load failed by; NULL: nothing was loaded
 };
 
 static void
 act_fini (struct ag_act *act)
 {
-    if (act->L)
-        lua_close (act->L);
+    ag_pool_fini (&act->pool); //  that is all that a state has
     ag_buf_fini (&act->ops);
     ag_buf_fini (&act->value);
     ag_buf_fini (&act->reply);
@@ -45,6 +43,7 @@ ag_script_new (agsup_t *link, const struct ag_packs *packs, const char *grants,
     self->packs = packs;
     self->grants = grants;
     self->limits = limits;
+    self->acts = ag_xcalloc (packs->count ? packs->count : 1, sizeof *self->acts);
     return self;
 }
 
@@ -54,8 +53,9 @@ ag_script_destroy (ag_script_t **self_p)
     ag_script_t *self = *self_p;
     if (!self)
         return;
-    act_fini (&self->act);
-    ag_pool_fini (&self->pool);
+    for (size_t i = 0; i < self->packs->count; i++)
+        act_fini (&self->acts[i]);
+    free (self->acts);
     for (size_t i = 0; i < self->count; i++)
         free (self->places[i].behavior);
     free (self->places);
@@ -149,6 +149,8 @@ set_up (lua_State *L)
     ag_slot_set (L, AG_SLOT_ENV);
     ag_open_string (L);
     ag_open_ag (L);
+    ag_open_graph (L);
+    ag_open_ctx (L);
     lua_gc (L, LUA_GCRESTART);
     if (!main_file)
         return luaL_error (L, "the pack has no main.lua");
@@ -183,11 +185,8 @@ protect (struct ag_act *act, lua_CFunction fn)
 static void
 act_init (struct ag_act *act, ag_script_t *self, const struct ag_pack *pack)
 {
-    *act = (struct ag_act){.pool = &self->pool,
-                           .link = self->link,
-                           .script = self,
-                           .pack = pack,
-                           .grants = self->grants};
+    *act =
+        (struct ag_act){.link = self->link, .script = self, .pack = pack, .grants = self->grants};
     act->limits = self->limits;
     act->L = lua_newstate (ag_guard_alloc, act);
     if (!act->L) {
@@ -326,7 +325,7 @@ run_behavior (lua_State *L)
     int arguments = push_part (L, "relation");
     if (!push_part (L, "event"))
         luaL_error (L, "the invocation has no event");
-    ag_push_graph (L);
+    ag_slot_push (L, AG_SLOT_GRAPH);
     ag_push_ctx (L);
     lua_call (L, arguments + 3, 0);
     return 0;
@@ -344,37 +343,44 @@ put_failure (const struct ag_act *act, struct ag_buf *out)
     ag_put_text (out, ag_buf_str (&act->traceback));
 }
 
-//  A state for an invocation of this pack, loaded; -1 with act->message.
+//  A state that has loaded the pack; -1 with act->message.
 static int
-load_state (ag_script_t *self, const struct ag_pack *pack)
+load_state (struct ag_act *act, ag_script_t *self, const struct ag_pack *pack)
 {
-    struct ag_act *act = &self->act;
     act_fini (act);
     act_init (act, self, pack);
     act->phase = AG_LOADING;
-    self->loaded = act->L && !protect (act, set_up);
-    return self->loaded ? 0 : -1;
-}
-
-void
-ag_script_ahead (ag_script_t *self)
-{
-    load_state (self, self->act.pack);
-}
-
-//  Run the invocation in the state that is there for it, or else in a new one.
-static int
-run (ag_script_t *self, const struct ag_pack *pack, struct ag_str invoke)
-{
-    struct ag_act *act = &self->act;
-    bool ready = self->loaded && act->pack == pack;
-    if (!ready && load_state (self, pack))
+    if (!act->L)
         return -1;
-    self->loaded = false;
-    act->invoke = invoke;
-    if (ready)
-        ag_guard_start (act);
-    return protect (act, run_behavior);
+    if (protect (act, set_up)) {
+        act->L = NULL;
+        return -1;
+    }
+    lua_gc (act->L, LUA_GCCOLLECT);
+    ag_pool_mark (&act->pool);
+    act->loaded = act->used;
+    return 0;
+}
+
+//  As if the pack had been loaded just now: nothing is carried from one invocation to the next.
+void
+ag_script_rewind (ag_script_t *self)
+{
+    struct ag_act *act = self->used;
+    self->used = NULL;
+    if (!act)
+        return;
+    ag_pool_rewind (&act->pool);
+    act->used = act->loaded;
+    act->tripped = AG_TRIP_NONE;
+    act->phase = AG_LOADING;
+    act->work = act->op_count = 0;
+    act->next_object = act->next_relation = 0;
+    ag_buf_clear (&act->ops);
+    ag_buf_clear (&act->value);
+    ag_buf_clear (&act->reply);
+    ag_buf_clear (&act->message);
+    ag_buf_clear (&act->traceback);
 }
 
 //  Tools.
@@ -458,11 +464,31 @@ ag_script_lend (struct ag_act *act, struct ag_err *err)
     return rc;
 }
 
+static enum ag_ran
+run (ag_script_t *self, const struct ag_pack *pack, struct ag_str invoke, struct ag_buf *out)
+{
+    struct ag_act *act = &self->acts[pack - self->packs->list];
+    ag_script_rewind (self);
+    bool good = act->L || !load_state (act, self, pack);
+    if (good) {
+        self->used = act;
+        act->invoke = invoke;
+        ag_guard_start (act);
+        good = !protect (act, run_behavior);
+    }
+    enum ag_ran ran = good ? AG_RAN : act->tripped ? AG_TRIPPED : AG_RAISED;
+    if (good) {
+        ag_put_list (out, act->op_count);
+        ag_put_value (out, ag_buf_str (&act->ops));
+    } else
+        put_failure (act, out);
+    return ran;
+}
+
 enum ag_ran
 ag_script_run (ag_script_t *self, struct ag_str invoke, struct ag_buf *out)
 {
     struct ag_str name = AG_LIT ("?");
-    struct ag_act *act = &self->act;
     ag_map_text (invoke, "behavior", &name);
     const struct place *place = find_place (self, name);
     if (!place) {
@@ -473,11 +499,5 @@ ag_script_run (ag_script_t *self, struct ag_str invoke, struct ag_buf *out)
         ag_buf_fini (&none.message);
         return AG_RAISED;
     }
-    if (run (self, place->pack, invoke)) {
-        put_failure (act, out);
-        return act->tripped ? AG_TRIPPED : AG_RAISED;
-    }
-    ag_put_list (out, act->op_count);
-    ag_put_value (out, ag_buf_str (&act->ops));
-    return AG_RAN;
+    return run (self, place->pack, invoke, out);
 }

@@ -1,6 +1,6 @@
 /*  script - the Lua host: runs the behaviours of script packs in an environment that reaches nothing.
  *
- *  Every invocation gets a Lua state of its own, made from the pack's text (ahead of it, when there is time):
+ *  Every invocation gets the Lua state that loading the pack left, byte for byte, whatever was run in it since:
  *  nothing can be carried from one invocation to the next but through the graph. A state sees the curated
  *  functions of docs/guides/lua.md and no others; its memory and its time are bounded, and once either bound
  *  has been met the script does not go on, whatever it catches (AG_TRIPPED: the caller reports and ends).
@@ -39,12 +39,10 @@ enum ag_ran {
     AG_TRIPPED, //  out is the map for `fail`: out of memory or out of time
 };
 
-//  Get ready for another invocation like the last: its state is made and its pack loaded, which uses no link.
-//  What goes wrong now goes wrong again in ag_script_run.
-void ag_script_ahead (ag_script_t *self);
-
 //  Run one invocation. invoke is not looked at any more once this returns.
 enum ag_ran ag_script_run (ag_script_t *self, struct ag_str invoke, struct ag_buf *out);
+//  Put the state back now, while there is nothing else to do, instead of before the next invocation.
+void ag_script_rewind (ag_script_t *self);
 
 //  What the link failed with, as an error of ours; -1.
 int ag_link_error (const agsup_t *link, struct ag_err *err);

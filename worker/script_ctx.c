@@ -191,9 +191,41 @@ ctx_list (lua_State *L)
     return effect (L, "file.list", true, do_list);
 }
 
-//  Tools of packs: functions that see their arguments and nothing of the run.
+//  The tables.
 
-static void push_base (lua_State *L);
+static void
+push_field (lua_State *L, struct ag_str map, const char *key)
+{
+    struct ag_str value;
+    if (ag_map_get (map, key, &value))
+        lua_pushnil (L);
+    else
+        ag_lua_push (L, value);
+}
+
+//  As the invocation has it; nil when it does not say.
+static void
+set_now (lua_State *L)
+{
+    push_field (L, ag_act (L)->invoke, "now");
+    lua_setfield (L, -2, "now");
+}
+
+//  What also a tool sees.
+static void
+push_base (lua_State *L)
+{
+    struct ag_act *act = ag_act (L);
+    lua_newtable (L);
+    ag_lua_push (L, act->pack->settings.p ? act->pack->settings : AG_LIT ("\x80"));
+    lua_setfield (L, -2, "settings");
+    lua_pushcfunction (L, ag_random_number);
+    lua_setfield (L, -2, "random");
+    lua_pushcfunction (L, ctx_log);
+    lua_setfield (L, -2, "log");
+}
+
+//  Tools of packs: functions that see their arguments and nothing of the run.
 
 int
 ag_call_tool (lua_State *L)
@@ -204,6 +236,7 @@ ag_call_tool (lua_State *L)
     lua_rawget (L, -2);
     ag_lua_push (L, ag_buf_str (&act->value)); //  a copy: a tool shares nothing with its caller
     push_base (L);
+    set_now (L);
     ag_make_strict (L, "ctx", "settings, now, random, log (in a tool)");
     lua_call (L, 2, 1);
     if (lua_isnil (L, -1))
@@ -280,34 +313,6 @@ ctx_call (lua_State *L)
     return effect (L, tool, ours || idempotent, ours ? do_tool : NULL);
 }
 
-//  The tables.
-
-static void
-push_field (lua_State *L, struct ag_str map, const char *key)
-{
-    struct ag_str value;
-    if (ag_map_get (map, key, &value))
-        lua_pushnil (L);
-    else
-        ag_lua_push (L, value);
-}
-
-//  What also a tool sees.
-static void
-push_base (lua_State *L)
-{
-    struct ag_act *act = ag_act (L);
-    lua_newtable (L);
-    ag_lua_push (L, act->pack->settings.p ? act->pack->settings : AG_LIT ("\x80"));
-    lua_setfield (L, -2, "settings");
-    push_field (L, act->invoke, "now");
-    lua_setfield (L, -2, "now");
-    lua_pushcfunction (L, ag_random_number);
-    lua_setfield (L, -2, "random");
-    lua_pushcfunction (L, ctx_log);
-    lua_setfield (L, -2, "log");
-}
-
 static const luaL_Reg functions[] = {
     {"call", ctx_call},
     {"read", ctx_read},
@@ -320,28 +325,34 @@ static const char field_names[] =
 #include "schemas/script.def"
     ;
 
+//  What is the same in every invocation.
 void
-ag_push_ctx (lua_State *L)
+ag_open_ctx (lua_State *L)
 {
     push_base (L);
     luaL_setfuncs (L, functions, 0);
-    push_field (L, ag_act (L)->invoke, "view");
-    if (lua_isnil (L, -1)) {
-        lua_pop (L, 1);
-        lua_newtable (L);
-    }
-    lua_setfield (L, -2, "view");
-    push_field (L, ag_act (L)->invoke, "frame");
+    ag_make_strict (L, "ctx", field_names + 2);
+    ag_slot_set (L, AG_SLOT_CTX);
+}
+
+//  A field of the invocation: what is sent for it when that is a table, else this value.
+static void
+set_field (lua_State *L, const char *key, struct ag_str other)
+{
+    push_field (L, ag_act (L)->invoke, key);
     if (!lua_istable (L, -1)) {
         lua_pop (L, 1);
-        lua_pushboolean (L, 0);
+        ag_lua_push (L, other);
     }
-    lua_setfield (L, -2, "frame");
-    push_field (L, ag_act (L)->invoke, "matches");
-    if (lua_isnil (L, -1)) {
-        lua_pop (L, 1);
-        ag_lua_push (L, AG_LIT ("\x90"));
-    }
-    lua_setfield (L, -2, "matches");
-    ag_make_strict (L, "ctx", field_names + 2);
+    lua_setfield (L, -2, key);
+}
+
+void
+ag_push_ctx (lua_State *L)
+{
+    ag_slot_push (L, AG_SLOT_CTX);
+    set_now (L);
+    set_field (L, "view", AG_LIT ("\x80"));
+    set_field (L, "frame", AG_LIT ("\xc2"));
+    set_field (L, "matches", AG_LIT ("\x90"));
 }

@@ -407,9 +407,10 @@ static const char field_names[] =
     ;
 
 void
-ag_push_graph (lua_State *L)
+ag_open_graph (lua_State *L)
 {
     luaL_newlib (L, functions);
     ag_add_changes (L);
     ag_make_strict (L, "graph", field_names + 2);
+    ag_slot_set (L, AG_SLOT_GRAPH);
 }

@@ -29,4 +29,9 @@ struct ag_str ag_check_option (lua_State *L, int index, const char *name);
 
 //  script_change.c: adds its functions to the table on top of the stack.
 void ag_add_changes (lua_State *L);
+
+//  The tables that a behaviour is given, into their slots; of ctx what is known before there is an invocation.
+void ag_open_graph (lua_State *L);
+void ag_open_ctx (lua_State *L); //  script_ctx.c
+void ag_push_ctx (lua_State *L); //  with what the invocation brings
 #endif

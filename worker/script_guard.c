@@ -96,7 +96,7 @@ ag_guard_alloc (void *arg, void *p, size_t old, size_t size)
     old = p ? old : 0;
     if (!size) {
         if (p)
-            ag_pool_give (act->pool, p, old);
+            ag_pool_give (&act->pool, p, old);
         act->used -= old;
         return NULL;
     }
@@ -105,7 +105,7 @@ ag_guard_alloc (void *arg, void *p, size_t old, size_t size)
     act->work += (unsigned)(size >> 6 < WORK ? size >> 6 : WORK);
     if (act->work >= WORK && act->L)
         lua_sethook (act->L, hook, LUA_MASKCOUNT, 1);
-    void *moved = p ? ag_pool_resize (act->pool, p, old, size) : ag_pool_take (act->pool, size);
+    void *moved = p ? ag_pool_resize (&act->pool, p, old, size) : ag_pool_take (&act->pool, size);
     if (!moved)
         return size > old ? NULL : p; //  Lua relies on this: what shrinks does not fail
     act->used += size - old;

@@ -21,7 +21,7 @@ struct ag_tool {
 //  One Lua state at work; every function of the environment reaches it through `ag_act`.
 struct ag_act {
     lua_State *L;
-    struct ag_pool *pool;
+    struct ag_pool pool;
     agsup_t *link;
     ag_script_t *script;
     const struct ag_pack *pack;
@@ -29,12 +29,10 @@ struct ag_act {
     enum ag_phase phase;
     struct ag_tool tool; //  that is called; its arguments are in value, what it gives in reply
     struct ag_script_limits limits;
-    //  The guard.
     enum ag_trip tripped;
-    size_t used;   //  bytes of Lua memory
-    unsigned work; //  since the clock was last read
-    uint64_t deadline_ns;
-    uint64_t random[4];
+    size_t used, loaded; //  bytes of Lua memory: now, and when the pack was loaded
+    unsigned work;       //  since the clock was last read
+    uint64_t deadline_ns, random[4];
     //  The invocation, and what it has done so far.
     struct ag_str invoke;
     struct ag_buf ops;
@@ -61,6 +59,8 @@ enum ag_slot {
     AG_SLOT_TOOLS,     //  name -> function
     AG_SLOT_THINGS,    //  id -> bytes of an object or relation as it is now; see script_graph.c
     AG_SLOT_MADE,      //  1.. -> id and id -> true: what this invocation made
+    AG_SLOT_GRAPH,     //  what a behaviour is given
+    AG_SLOT_CTX,
 };
 void ag_slot_push (lua_State *L, enum ag_slot slot);
 void ag_slot_set (lua_State *L, enum ag_slot slot); //  pops the value
@@ -113,8 +113,8 @@ void ag_open_string (lua_State *L); //  script_string.c
 void ag_open_ag (lua_State *L);     //  script_ag.c: ag
 int ag_print (lua_State *L);        //  script_ctx.c: print
 int ag_require (lua_State *L);      //  script.c: require
-void ag_push_ctx (lua_State *L);    //  script_ctx.c
-void ag_push_graph (lua_State *L);  //  script_graph.c
+void
+ag_open_ctx (lua_State *L); //  script_ctx.c: what of ctx is known before there is an invocation
 void ag_seed_random (struct ag_act *act, struct ag_str seed);
 int ag_random_number (lua_State *L); //  () in [0, 1), (n) in 1..n, (m, n) in m..n
 #endif

@@ -27,13 +27,12 @@ static const char probe[] = "local s, p, r = ...\n"
                             "add (s:gsub (p, { a = 'X', ['12'] = 7 }))\n"
                             "return table.concat (out, ' ')\n";
 
-static struct ag_pool pool;
 static struct ag_act act;
 
 static lua_State *
 ours (void)
 {
-    act = (struct ag_act){.pool = &pool, .limits = {64 << 20, 20000}};
+    act = (struct ag_act){.limits = {64 << 20, 20000}};
     act.L = lua_newstate (ag_guard_alloc, &act);
     *(struct ag_act **)lua_getextraspace (act.L) = &act;
     ag_guard_start (&act);
@@ -116,7 +115,7 @@ random_patterns_mean_what_they_mean_in_lua (void **state)
     }
     assert_true (same > 5000);
     lua_close (a);
-    ag_pool_fini (&pool);
+    ag_pool_fini (&act.pool);
     lua_close (b);
 }
 

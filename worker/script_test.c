@@ -187,6 +187,35 @@ again_and_ok_lead_to_the_next_invocation (void **state)
     assert_int_equal (fake_end (&fake), 0);
 }
 
+//  Globals, fields of what the house gives, what a function holds, small and large; and after an error too.
+static void
+nothing_is_carried_from_one_invocation_to_the_next (void **state)
+{
+    static const char *const files[] = {
+        "main.lua",
+        "local held, many = { n = 0 }, {}\n"
+        "for i = 1, 1000 do many[i] = i end\n"
+        "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+        "    count, held.n = (count or 0) + 1, held.n + 1\n"
+        "    string.seen = (string.seen or 0) + 1\n"
+        "    many[1000], many[#many + 1] = many[1000] + 1, ('x'):rep (100000)\n"
+        "    graph.emit ('n', { n = count, s = string.seen, h = held.n, m = many[1000], l = #many "
+        "})\n"
+        "    if ctx.frame then error ('raised') end\n"
+        "end }",
+        NULL,
+    };
+    static const char said[] = "{\"h\":1,\"l\":1001,\"m\":1001,\"n\":1,\"s\":1}";
+    struct fake fake;
+    (void)state;
+    start (&fake, files);
+    for (int i = 0; i < 3; i++) {
+        assert_non_null (strstr (invoke (&fake, ""), said));
+        assert_non_null (strstr (invoke (&fake, ",\"frame\":{\"id\":\"f\"}"), "raised"));
+    }
+    assert_int_equal (stop (&fake), 0);
+}
+
 static void
 a_behaviour_that_no_pack_has_is_a_failure (void **state)
 {
@@ -209,6 +238,7 @@ main (void)
         cmocka_unit_test (modules_are_files_of_the_pack_loaded_once_a_state),
         cmocka_unit_test (lines_for_people_are_said_once_clean_and_bounded),
         cmocka_unit_test (again_and_ok_lead_to_the_next_invocation),
+        cmocka_unit_test (nothing_is_carried_from_one_invocation_to_the_next),
         cmocka_unit_test (a_behaviour_that_no_pack_has_is_a_failure),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
