@@ -33,7 +33,7 @@ enum ag_unit_what {
 };
 //  Why the house ends a process; END_NONE: it did not, so its end is a death.
 enum ag_ending { AG_END_NONE, AG_END_IDLE, AG_END_STOP, AG_END_RESTART, AG_END_DOWN, AG_END_HOUSE };
-enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200, AG_WALL_SAID = 72 };
+enum { AG_UNIT_NAME = 97, AG_UNIT_DEATHS = 64, AG_UNIT_REASON = 200, AG_WALL_SAID = 128 };
 
 struct ag_unit {
     char name[AG_UNIT_NAME]; //  agent, label or run id (".program": second host), or the service

@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/walls.h"
 #include "common/answer.h"
+#include "common/landlock.h"
 #include "supervisor/unit.h"
 
 #include <errno.h>
@@ -213,13 +214,20 @@ judge_said (const char *said, struct row *row)
                   : said);
 }
 
+//  The nursery's child held itself by all that this kernel's version has for it.
 static void
 judge_landlock (const struct ag_unit *unit, struct row *row)
 {
-    if (unit->inner)
+    char gaps[AG_LANDLOCK_GAPS];
+    int abi = ag_landlock_abi();
+    if (unit->inner) {
         judge_said (unit->said[0], row);
-    else
-        judge_nursery (unit, row, AG_LAYER_LANDLOCK);
+        return;
+    }
+    judge_nursery (unit, row, AG_LAYER_LANDLOCK);
+    ag_landlock_gaps (abi, false, gaps);
+    if (row->held)
+        snprintf (row->reason, sizeof row->reason, "abi %d%s", abi, gaps);
 }
 
 static void

@@ -2,13 +2,13 @@
 #include "worker/jail.h"
 
 #include "common/buf.h"
+#include "common/landlock.h"
 #include "worker/jail_filters.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,45 +23,17 @@ enum { SANITIZED = 1 }; //  their run time opens files, makes threads and traces
 enum { SANITIZED = 0 };
 #endif
 
-//  Access rights of files that each ABI added; the headers of this system know fewer than the kernel.
-static const uint64_t fs_rights[] = {
-    [1] = (1u << 13) - 1, //  execute, write, read, and all that makes or removes a name
-    [2] = 1u << 13,       //  rename and link across directories
-    [3] = 1u << 14,       //  truncate
-    [5] = 1u << 15,       //  ioctl on devices
-};
-
-//  The kernel's struct as of ABI 6; an older kernel is given the part that it knows.
-struct ruleset {
-    uint64_t fs, net, scoped;
-};
-
-static struct ruleset
-everything (long abi, size_t *size)
-{
-    struct ruleset rules = {0};
-    for (long i = 0; i <= abi && i < (long)(sizeof fs_rights / sizeof *fs_rights); i++)
-        rules.fs |= fs_rights[i];
-    rules.net = abi >= 4 ? 3 : 0;    //  bind and connect of TCP
-    rules.scoped = abi >= 6 ? 3 : 0; //  abstract sockets and signals
-    *size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
-    return rules;
-}
-
 static int
 allow_reading (int ruleset, const char *directory, struct ag_err *err)
 {
-    struct landlock_path_beneath_attr rule = {
-        .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
-        .parent_fd = open (directory, O_PATH | O_DIRECTORY | O_CLOEXEC)};
-    if (rule.parent_fd < 0)
+    int fd = open (directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
         return ag_fail (err, AG_E_CONFIG,
                         "granted directory %s: user id %u, as which this agent runs, cannot reach "
                         "it: %s",
                         directory, geteuid(), strerror (errno));
-    long rc = syscall (SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-    int no = errno;
-    close (rule.parent_fd);
+    int rc = ag_landlock_allow (ruleset, fd, AG_LANDLOCK_READ | AG_LANDLOCK_LIST), no = errno;
+    close (fd);
     return rc ? ag_fail (err, AG_E_SYSTEM, "Landlock rule for %s: %s", directory, strerror (no))
               : 0;
 }
@@ -89,15 +61,14 @@ no_new_privileges (struct ag_err *err)
 }
 
 static int
-restrict_to (long abi, const char *directories, int *count, struct ag_err *err)
+restrict_to (int abi, const char *directories, int *count, struct ag_err *err)
 {
-    size_t size;
-    struct ruleset rules = everything (abi, &size);
-    int ruleset = (int)syscall (SYS_landlock_create_ruleset, &rules, size, 0);
+    struct ag_landlock all = ag_landlock_all (abi);
+    int ruleset = ag_landlock_rules (abi, &all);
     if (ruleset < 0)
         return ag_fail (err, AG_E_SYSTEM, "Landlock ruleset: %s", strerror (errno));
     int rc = allow_each (ruleset, directories, count, err);
-    if (!rc && syscall (SYS_landlock_restrict_self, ruleset, 0))
+    if (!rc && ag_landlock_enter (ruleset))
         rc = ag_fail (err, AG_E_SYSTEM, "Landlock: %s", strerror (errno));
     close (ruleset);
     return rc;
@@ -106,17 +77,19 @@ restrict_to (long abi, const char *directories, int *count, struct ag_err *err)
 int
 ag_jail_files (const char *directories, struct ag_walls *walls, struct ag_err *err)
 {
-    long abi = syscall (SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    int abi = ag_landlock_abi();
     const char *why = SANITIZED ? "sanitizer build" : abi < 1 ? strerror (errno) : NULL;
     if (why) {
         snprintf (walls->landlock, sizeof walls->landlock, "off: %s", why);
         return 0;
     }
     int count = 0;
+    char gaps[AG_LANDLOCK_GAPS];
     if (no_new_privileges (err) || restrict_to (abi, directories ? directories : "", &count, err))
         return -1;
-    snprintf (walls->landlock, sizeof walls->landlock, "abi %ld: read below %d directories", abi,
-              count);
+    ag_landlock_gaps (abi, true, gaps);
+    snprintf (walls->landlock, sizeof walls->landlock, "abi %d: read below %d directories%s", abi,
+              count, gaps);
     return 0;
 }
 

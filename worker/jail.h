@@ -14,8 +14,9 @@
 #include <stdbool.h>
 
 struct ag_walls {
-    char landlock[96]; //  "abi 7: read below 2 directories"
-    char seccomp[96];  //  "standard"
+    char
+        landlock[128]; //  "abi 5: read below 2 directories; leaves open: signals, abstract sockets"
+    char seccomp[128]; //  "standard"
 };
 
 enum ag_profile {

@@ -7,37 +7,14 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "common/landlock.h"
 
-//  The kernel's numbers: the header of the build machine is older than the kernels we run on.
-enum { VERSION = 1 << 0, PATH_BENEATH = 1, SCOPE_ABSTRACT_AND_SIGNAL = 3 };
 enum {
-    EXECUTE = 1 << 0,
-    WRITE_FILE = 1 << 1,
-    READ_FILE = 1 << 2,
-    READ_DIR = 1 << 3,
-    TRUNCATE = 1 << 14,
-    IOCTL_DEV = 1 << 15,
-    OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV,
+    READING = AG_LANDLOCK_EXECUTE | AG_LANDLOCK_READ | AG_LANDLOCK_LIST,
+    OF_FILES = AG_LANDLOCK_EXECUTE | AG_LANDLOCK_WRITE | AG_LANDLOCK_READ | AG_LANDLOCK_TRUNCATE |
+               AG_LANDLOCK_IOCTL,
 };
-
-struct ruleset {
-    uint64_t files, net, scoped;
-};
-
-struct __attribute__ ((packed)) beneath {
-    uint64_t allowed;
-    int32_t parent;
-};
-
-//  All rights about files that a version of the interface knows.
-static uint64_t
-rights (int version)
-{
-    static const uint8_t bits[] = {0, 13, 14, 15, 15, 16};
-    return (1u << bits[version < 5 ? version : 5]) - 1;
-}
 
 static int
 allow (int rules, int fd, uint64_t allowed)
@@ -47,8 +24,7 @@ allow (int rules, int fd, uint64_t allowed)
         return -1;
     if (!S_ISDIR (st.st_mode))
         allowed &= OF_FILES;
-    struct beneath rule = {allowed, fd};
-    return (int)syscall (SYS_landlock_add_rule, rules, PATH_BENEATH, &rule, 0);
+    return ag_landlock_allow (rules, fd, allowed);
 }
 
 static int
@@ -75,11 +51,10 @@ static int
 allow_all (int rules, uint64_t all, char *const *readable, char *const *own, const char *dir,
            int program)
 {
-    uint64_t reading = EXECUTE | READ_FILE | READ_DIR;
     bool has_dir = strcmp (dir, "/"); //  the root is where a child without a directory stands
-    return allow_paths (rules, readable, reading) || allow_paths (rules, own, all) ||
-                   allow (rules, program, reading) || (has_dir && allow_path (rules, dir, all)) ||
-                   allow_path (rules, "/dev/null", READ_FILE | WRITE_FILE)
+    return allow_paths (rules, readable, READING) || allow_paths (rules, own, all) ||
+                   allow (rules, program, READING) || (has_dir && allow_path (rules, dir, all)) ||
+                   allow_path (rules, "/dev/null", AG_LANDLOCK_READ | AG_LANDLOCK_WRITE)
                ? -1
                : 0;
 }
@@ -87,16 +62,15 @@ allow_all (int rules, uint64_t all, char *const *readable, char *const *own, con
 int
 ag_wall_landlock (char *const *readable, char *const *own, const char *dir, int program)
 {
-    int version = (int)syscall (SYS_landlock_create_ruleset, NULL, 0, VERSION);
-    if (version < 1)
+    int abi = ag_landlock_abi();
+    if (abi < 1)
         return -1;
-    struct ruleset set = {rights (version), 0, version >= 6 ? SCOPE_ABSTRACT_AND_SIGNAL : 0};
-    size_t size = version >= 6 ? sizeof set : sizeof set.files;
-    int rules = (int)syscall (SYS_landlock_create_ruleset, &set, size, 0);
+    struct ag_landlock all = ag_landlock_all (abi);
+    all.net = 0; //  that is granted, or refused, by other walls
+    int rules = ag_landlock_rules (abi, &all);
     if (rules < 0)
         return -1;
-    int rc = allow_all (rules, set.files, readable, own, dir, program) ||
-                     syscall (SYS_landlock_restrict_self, rules, 0)
+    int rc = allow_all (rules, all.files, readable, own, dir, program) || ag_landlock_enter (rules)
                  ? -1
                  : 0;
     close (rules);
