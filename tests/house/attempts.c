@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -25,6 +26,8 @@
 #include <unistd.h>
 
 typedef int attempt_fn (const char *argument);
+
+enum { NOT_MADE = 254 }; //  no answer of the kernel's
 
 static int
 failed (long rc)
@@ -140,6 +143,52 @@ holds_more_descriptors (const char *argument)
         if (fcntl (fd, F_GETFD) >= 0)
             return 0;
     return EBADF;
+}
+
+//  Through a magic link, and up from where that leads.
+static int
+climbs (const char *path)
+{
+    char way[4096];
+    int here = open ("/proc/self/cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf (way, sizeof way, "../../../../../../../../../../../../../../../..%s", path);
+    return here < 0 ? NOT_MADE : failed (openat (here, way, O_RDONLY | O_CLOEXEC));
+}
+
+//  Itself as a program that is no file, which dials.
+static int
+runs_from_memory (const char *port)
+{
+    char *argv[] = {"attempts", "dials", (char *)port, NULL};
+    int from = open ("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    int to = memfd_create ("attempts", MFD_CLOEXEC);
+    while (sendfile (to, from, NULL, 1 << 20) > 0)
+        continue;
+    syscall (SYS_execveat, to, "", argv, environ, AT_EMPTY_PATH);
+    return NOT_MADE;
+}
+
+//  Machine code in hex, which answers as a system call does.
+static int
+runs_its_own_code (const char *hex)
+{
+    unsigned byte;
+    unsigned char *code =
+        mmap (NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (size_t i = 0; sscanf (hex + 2 * i, "%2x", &byte) == 1; i++)
+        code[i] = (unsigned char)byte;
+    if (mprotect (code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC))
+        return NOT_MADE;
+    long rc = ((long (*) (void))code)();
+    return rc < 0 ? (int)-rc : 0;
+}
+
+//  To nothing, which only who may set it is granted.
+static int
+sets_the_clock (const char *argument)
+{
+    (void)argument;
+    return failed (syscall (SYS_settimeofday, NULL, NULL));
 }
 
 static int
@@ -260,6 +309,10 @@ static const struct {
     {"rings", rings},
     {"hurries", hurries},
     {"x32", calls_by_x32},
+    {"climbs", climbs},
+    {"embodies", runs_from_memory},
+    {"codes", runs_its_own_code},
+    {"clock", sets_the_clock},
     {"inherits", holds_more_descriptors},
     {"limits", raises_its_limits},
     {"allocates", allocates},

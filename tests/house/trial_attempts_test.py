@@ -3,12 +3,33 @@ SPDX-License-Identifier: Apache-2.0
 """
 import json
 import os
+import shutil
+import subprocess
 import time
 
 from house import main
 from trials import TrialCase
 
 
+#  A library that asks for a socket and for the token before main is reached, without the C library, and says what it got.
+LIBRARY = """
+static long call (long n, long a, long b, long c)
+{
+    long r;
+    __asm__ volatile ("syscall" : "=a" (r) : "a" (n), "D" (a), "S" (b), "d" (c) : "rcx", "r11", "memory");
+    return r;
+}
+static void tries (char who)
+{
+    long socket = call (41, 2, 2, 0), token = call (2, (long)"TOKEN", 0, 0);
+    char said[] = {who, ' ', socket < 0 ? '0' - socket : '+', ' ', token == -13 ? 'n' : token < 0 ? '?' : '+', '\\n'};
+    call (1, 2, (long)said, sizeof said);
+}
+static void nothing (void) {}
+static void *resolve (void) { tries ('r'); return nothing; }
+void resolved (void) __attribute__ ((ifunc ("resolve")));
+__attribute__ ((constructor)) static void construct (void) { tries ('c'); }
+"""
 MAKE = "ops.append({{'op': 'add_object', 'type': '{}', 'data': {{}}}})"
 
 
@@ -52,6 +73,7 @@ class Attempts(TrialCase):
                      f"os.listdir({home!r})",
                      f"socket.socket(1).connect({home!r} + '/run/client.sock')",
                      "open('/tmp/planted', 'w')", "open(here + '/../planted', 'w')", "open('/dev/shm/planted', 'w')",
+                     "time.clock_settime(0, time.time())",
                      "os.chroot('/')", "os.setuid(0)", "os.open('/proc/1/root/etc/shadow', os.O_RDONLY)"):
             tried = (f"import socket\nprint('reached', file=sys.stderr)\n{MAKE.format('reached')}\n"
                      f"try:\n    {code}\n    {MAKE.format('behind')}\nexcept OSError: pass")
@@ -79,15 +101,42 @@ class Attempts(TrialCase):
         report = self.any_outcome(self.program(), "--program", "run.py", "--wall", "20", scenario=self.code(code))
         self.assertEqual((report["outcome"], report["net"]), ("limits_exceeded", "file_size"))
 
+    def test_7_7_a_candidate_that_makes_fifos_of_its_files_keeps_nobody_waiting(self):
+        """35; those that lie in a pack: test_55 of trial_test.py."""
+        self.attempt(self.run_program(self.program(), scenario=self.code(
+            "for name in ('manifest.toml', 'load.py', 'run.py'):\n"
+            "    os.unlink(f'{here}/{name}')\n    os.mkfifo(f'{here}/{name}')")))
+
     def test_7_7_attempts_of_a_native_candidate(self):
-        for source in ("char *p = malloc (4ull << 30); if (p) memset (p, 1, 4ull << 30);",
-                       "for (;;) fork ();", "for (;;) ;",
-                       "for (;;) raise (SIGTSTP);",
-                       "close (0); close (1); close (2); for (int i = 0; i < 99; i++) dup (3);",
-                       "unsigned char b[] = {0xb8, 37, 0, 0, 0, 0xcd, 0x80, 0xc3}; ((void (*) (void))b) ();",
-                       "kill (getppid (), SIGKILL); abort ();"):
+        for source, signals in {
+                "char *p = malloc (4ull << 30); if (p) memset (p, 1, 4ull << 30);": (None,),
+                "for (;;) fork ();": (9,), "for (;;) ;": (9,), "for (;;) raise (SIGTSTP);": (9,),
+                "close (0); close (1); close (2); for (int i = 0; i < 99; i++) dup (3);": (None,),
+                '__asm__ volatile ("int $0x80" : : "a" (20)); abort ();': (31, 11),  # by seccomp, or none is there
+                "kill (getppid (), SIGKILL); abort ();": (6,)}.items():
             report = self.any_outcome(self.native(source), "--program", "bin/run", "--wall", "3")
             self.attempt(report, ("crashed", "limits_exceeded"))
+            self.assertIn(report["signal"], signals, source)
+
+    def test_7_7_what_a_library_does_before_main(self):
+        """24 to 26: it does so behind seccomp (1) and in no reach of the token; a library that is no part of the pack's
+        bytes is not there."""
+        if os.uname().machine != "x86_64":
+            self.skipTest("needs x86-64")
+        library = self.compiled("libplanted.so", LIBRARY.replace("TOKEN", f"{self.house.home}/run/token"), "-shared", "-fPIC")
+        flags = ("-L" + os.path.dirname(library), "-lplanted", "-Wl,-z,now,-rpath,$ORIGIN:$ORIGIN/.hidden")
+        candidate = self.native("extern void resolved (void); resolved ();", *flags, **{"bin/libplanted.so": library})
+        free = subprocess.run([os.path.join(os.path.dirname(library), "run")], capture_output=True, text=True, check=True)
+        self.assertEqual(sorted(free.stderr.split("\n")), ["", "c + +", "r + +"])
+        report = self.trial(candidate, "--program", "bin/run", outcome="crashed")
+        self.attempt(report)
+        self.assertEqual(sorted(report["stderr_tail"].split("\n")), ["c 1 n", "r 1 n"])
+        candidate = self.native("extern void resolved (void); resolved ();", *flags)
+        os.mkdir(f"{candidate.dir}/bin/.hidden")
+        shutil.copy(library, f"{candidate.dir}/bin/.hidden")
+        report = self.trial(candidate, "--program", "bin/run", outcome="crashed")
+        self.attempt(report)
+        self.assertIn("libplanted.so: cannot open shared object file", report["stderr_tail"])
 
 
 if __name__ == "__main__":

@@ -136,17 +136,24 @@ class TrialCase(unittest.TestCase):
         return Pack(os.path.join(self.house.dir, "candidate"),
                     {"run.py": PROGRAM, "load.py": load, "end.py": end}, **keys)
 
-    def native(self, source):
-        """A program in C that is run as it is."""
+    def compiled(self, name, source, *flags):
+        """Where a program or a library of C stands."""
         if os.geteuid() != 0 or not os.path.exists(COMPILER):
             self.skipTest("needs root and a C compiler")
-        where = os.path.join(self.house.dir, "native")
-        with open(where + ".c", "w", encoding="ascii") as file:
-            file.write("#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-                       "#include <unistd.h>\nint main (void)\n{\n" + source + "\nreturn 0;\n}\n")
-        subprocess.run([COMPILER, "-w", "-O1", "-o", where, where + ".c"], check=True)
-        with open(where, "rb") as file:
-            return Pack(os.path.join(self.house.dir, "candidate"), {"bin/run": file.read()})
+        where = os.path.join(self.house.dir, "compiled", name)
+        os.makedirs(os.path.dirname(where), exist_ok=True)
+        subprocess.run([COMPILER, "-w", "-O1", "-x", "c", "-", "-o", where, *flags], input=source, text=True, check=True)
+        return where
+
+    def native(self, source, *flags, **beside):
+        """A program in C that is run as it is; beside: files that lie in the same folder."""
+        where = self.compiled("run", "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+                              "#include <unistd.h>\nint main (void)\n{\n" + source + "\nreturn 0;\n}\n", *flags)
+        files = {"bin/run": where, **beside}
+        for path, place in files.items():
+            with open(place, "rb") as file:
+                files[path] = file.read()
+        return Pack(os.path.join(self.house.dir, "candidate"), files)
 
     def words(self, pack, *words, pin=None, scenario=MADE, run="base"):
         made = ["trial", run, "--pack", pack.dir, "--pin", pin or pack.pin, *words]

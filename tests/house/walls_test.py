@@ -253,6 +253,9 @@ class Probe(unittest.TestCase):
 #  What a candidate tries, and the walls of which each alone keeps it away.
 OUT = {
     "reads the token": ("reads", "{home}/run/token", ("uid", "landlock", "mountns")),
+    "reads the token by magic links and upwards": ("climbs", "{home}/run/token", ("uid", "landlock", "mountns")),
+    "reads the token below the supervisor's root": (
+        "reads", "/proc/{supervisor}/root{home}/run/token", ("uid", "landlock", "mountns")),
     "reaches the client socket": ("connects", "{home}/run/client.sock", ("uid", "mountns")),
     "makes a file outside": ("makes", "{outside}/made", ("uid", "landlock", "mountns")),
     "reads what the supervisor was started with": ("reads", "/proc/{supervisor}/environ", ("uid", "landlock", "mountns")),
@@ -263,6 +266,10 @@ OUT = {
     "reads the supervisor's memory": ("peeks", "{supervisor}", ("uid", "seccomp", "landlock", "pidns")),
     "takes a descriptor of the supervisor": ("steals", "{supervisor}", ("uid", "seccomp", "landlock", "pidns")),
     "reaches a port": ("dials", "{port}", ("seccomp", "netns")),
+    "reaches a port as a program that is no file": ("embodies", "{port}", ("seccomp", "netns")),
+    "makes a socket by code that it wrote": ("codes", "b829000000bf02000000be0100000031d20f05c3", ("seccomp",)),
+    "calls by int 0x80, by code that it wrote": ("codes", "b814000000cd80c3", ("seccomp",)),
+    "sets the clock": ("clock", "", ("uid", "seccomp")),
     "attaches shared memory": ("attaches", "{segment}", ("uid", "ipcns")),
     "makes namespaces": ("unshares", "", ("seccomp",)),
     "sets up io_uring": ("rings", "", ("seccomp",)),
@@ -273,13 +280,16 @@ OUT = {
 }
 #  Of an ordinary user the home lies in the folder of its configuration, which landlock leaves to it; but the house's
 #  processes let nobody look into them, and what only root may do nobody may.
-USERS = {**OUT, "reads the token": ("reads", "{home}/run/token", ("mountns",)),
+USERS = {**OUT, **{attempt: (*OUT[attempt][:2], ("mountns",)) for attempt in (
+    "reads the token", "reads the token by magic links and upwards")},
          **{attempt: (*OUT[attempt][:2], ("house",)) for attempt in (
+             "reads the token below the supervisor's root", "sets the clock",
              "reads what the supervisor was started with", "traces the supervisor", "reads the supervisor's memory",
              "takes a descriptor of the supervisor", "takes a real-time priority", "raises its limits")}}
 ALWAYS = ("descriptors", "house")
 #  Comes to nothing without a wall too where the machine is so: no such table or call, or a root that may not.
-NEVER = {"calls by x32": (errno.ENOSYS,), "sets up io_uring": (errno.ENOSYS, errno.EPERM),
+NEVER = {"calls by x32": (errno.ENOSYS,), "calls by int 0x80, by code that it wrote": (errno.ENOSYS, -signal.SIGSEGV),
+         "sets the clock": (errno.EPERM,), "sets up io_uring": (errno.ENOSYS, errno.EPERM),
          "raises its limits": (errno.EPERM,), "takes a real-time priority": (errno.EPERM,)}
 if subprocess.run(["unshare", "--user", "true"], stderr=subprocess.DEVNULL, check=False).returncode:  # as in a chroot
     NEVER["makes namespaces"] = (errno.EPERM, errno.ENOSPC)
