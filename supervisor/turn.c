@@ -24,7 +24,7 @@ enum {
     MESSAGE_BYTES = 20 << 20,
     MEMORY_BYTES = 512 << 20,
     ROOM_BYTES = 32 << 20,  //  beyond the store's reserve: more than a turn writes
-    PUT_OFF_MS = 2,         //  that work inside the house waits for a sync, together with
+    PUT_OFF_MS = 5,         //  that work inside the house waits for a sync, together with
     PUT_OFF_EVENTS = 4096,  //  at most so many events
     PUT_OFF_BYTES = 4 << 20 //  and bytes
 };

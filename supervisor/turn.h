@@ -3,7 +3,7 @@
  *  The loop reads the sockets, the nursery and the pipes; every request does its work on the journal's
  *  batch at once. At the end of the turn the queues move, one write with one sync makes it true, and only
  *  then is anything said. Of a turn that has nothing to say but to scripts, which reach nobody else, that is
- *  said at once, and the write may wait for the next turns', 2 ms at most. A disk that is nearly full is
+ *  said at once, and the write may wait for the next turns', 5 ms at most. A disk that is nearly full is
  *  noticed before: workers are not read from until there is room again, clients are told.
  *  SPDX-License-Identifier: Apache-2.0
  */
