@@ -54,10 +54,11 @@ struct rocks {
     rocksdb_options_t *options[AG_TABLES];
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write;
-    rocksdb_t *db; //  NULL: dead until it is opened again
-    bool entered;  //  the epoch is on disk
-    bool salvage;  //  it is read and not written,
-    bool past;     //  past its damage
+    rocksdb_writeoptions_t *patient; //  waits for the end of a stall, which refuses the others
+    rocksdb_t *db;                   //  NULL: dead until it is opened again
+    bool entered;                    //  the epoch is on disk
+    bool salvage;                    //  it is read and not written,
+    bool past;                       //  past its damage
     rocksdb_column_family_handle_t *table[AG_TABLES];
 };
 
@@ -193,7 +194,8 @@ fail_write (struct rocks *self, char *text, struct ag_err *err)
 }
 
 static int
-put_all (struct rocks *self, const struct ag_write *writes, size_t count, struct ag_err *err)
+put_all (struct rocks *self, rocksdb_writeoptions_t *how, const struct ag_write *writes,
+         size_t count, struct ag_err *err)
 {
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
     for (size_t i = 0; i < count; i++) {
@@ -205,12 +207,14 @@ put_all (struct rocks *self, const struct ag_write *writes, size_t count, struct
             rocksdb_writebatch_delete_cf (batch, table, w->key.p, w->key.n);
     }
     char *text = NULL;
-    rocksdb_write (self->db, self->write, batch, &text);
+    rocksdb_write (self->db, how, batch, &text);
     rocksdb_writebatch_destroy (batch);
     return text ? fail_write (self, text, err) : 0;
 }
 
-//  Who this store is, its form and its epoch, on disk before anything of this epoch.
+//  Who this store is, its form and its epoch, on disk before anything of this epoch. Each opening leaves a file or
+//  two that only compaction takes away, and closing ends that unfinished: refused, one of many short lives in a row
+//  would be the last. So this write waits for as long as compaction takes.
 static int
 enter (struct rocks *self, struct ag_err *err)
 {
@@ -220,7 +224,7 @@ enter (struct rocks *self, struct ag_err *err)
     const struct ag_write own[] = {{AG_META, identity_key, ag_str (self->base.identity)},
                                    {AG_META, format_key, ag_buf_str (&format)},
                                    {AG_META, epoch_key, ag_buf_str (&epoch)}};
-    int rc = put_all (self, own, sizeof own / sizeof *own, err);
+    int rc = put_all (self, self->patient, own, sizeof own / sizeof *own, err);
     ag_buf_fini (&epoch);
     ag_buf_fini (&format);
     self->entered = !rc;
@@ -235,7 +239,7 @@ write_all (ag_store_t *store, const struct ag_write *writes, size_t count, struc
         return fail_dead (self, err);
     if (!self->entered && enter (self, err))
         return -1;
-    return put_all (self, writes, count, err);
+    return put_all (self, self->write, writes, count, err);
 }
 
 //  One of the store's own keys: 0 and the value with n bytes, or no bytes when absent.
@@ -386,6 +390,7 @@ destroy (ag_store_t *store)
     rocksdb_cache_destroy (self->cache);
     rocksdb_readoptions_destroy (self->read);
     rocksdb_writeoptions_destroy (self->write);
+    rocksdb_writeoptions_destroy (self->patient);
     free (self->dir);
     free (self);
 }
@@ -486,6 +491,8 @@ make_store (const char *dir)
     self->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync (self->write, 1);
     rocksdb_writeoptions_set_no_slowdown (self->write, 1);
+    self->patient = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync (self->patient, 1);
     rocksdb_set_perf_level (rocksdb_disable); //  of this thread: it counts each comparison of keys
     return self;
 }

@@ -443,6 +443,30 @@ a_store_from_before_formats_had_numbers_is_refused_as_format_1 (void **state)
     assert_non_null (strstr (self->err.text, "format 1, this program reads format 3"));
 }
 
+//  Each life leaves a file that only compaction takes away, which has much to copy and ends with the life.
+static void
+lives_too_short_for_compaction_do_not_add_up_to_a_store_that_cannot_be_opened (void **state)
+{
+    enum { LIVES = 45, LARGE = 8, LARGE_BYTES = 2 << 20 };
+    struct bench *self = *state;
+    char key[16], *value = ag_xmalloc (LARGE_BYTES);
+    for (int i = 0; i < LARGE; i++) {
+        ag_random ((uint8_t *)value, LARGE_BYTES);
+        snprintf (key, sizeof key, "k%d", i);
+        assert_int_equal (
+            write_one (self, AG_EVENT, ag_str (key), (struct ag_str){value, LARGE_BYTES}), 0);
+    }
+    for (int life = 0; life < LIVES; life++) {
+        put (self, AG_EVENT, "a", "first of all keys");
+        put (self, AG_EVENT, "z", "last of all keys");
+        ag_store_destroy (&self->store);
+        self->store = ag_store_rocks_new (self->dir, &self->err);
+        if (!self->store)
+            fail_msg ("life %d: %s", life, self->err.text);
+    }
+    free (value);
+}
+
 #define SUITE(open)                                                                                \
     EACH (open, what_was_written_is_read_and_the_rest_is_absent),                                  \
         EACH (open, a_read_is_appended_to_what_the_buffer_holds),                                  \
@@ -476,6 +500,8 @@ main (int argc, char **argv)
     const struct CMUnitTest rocks[] = {
         SUITE (open_rocks),
         EACH (open_rocks, a_closed_store_opens_as_it_was),
+        EACH (open_rocks,
+              lives_too_short_for_compaction_do_not_add_up_to_a_store_that_cannot_be_opened),
         EACH (open_rocks, what_was_deleted_leaves_the_disk_soon_after_it_is_released),
         EACH (open_rocks, a_store_is_refused_to_whom_comes_second),
         EACH (open_rocks, a_second_process_is_refused_until_the_first_has_closed),
