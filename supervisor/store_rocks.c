@@ -428,11 +428,26 @@ set_blocks (rocksdb_options_t *options, rocksdb_cache_t *cache, enum ag_table ta
     rocksdb_block_based_options_destroy (blocks);
 }
 
+//  A turn's keys of one run come in order: each is looked for from where the one before it went, not from the top.
+//  Only the text form has this option, and reading a text takes its time; its prefix is version, kind and run.
+static rocksdb_options_t *
+make_hinted (void)
+{
+    char *text = NULL;
+    rocksdb_options_t *options = rocksdb_options_create(), *hinted = rocksdb_options_create();
+    rocksdb_get_options_from_string (
+        options, "memtable_insert_with_hint_prefix_extractor=rocksdb.FixedPrefix.10", hinted,
+        &text);
+    assert (!text);
+    rocksdb_options_destroy (options);
+    return hinted;
+}
+
 //  What is not about memory keeps records from being lost and this process from being aborted.
 static rocksdb_options_t *
-make_options (rocksdb_cache_t *cache, enum ag_table table)
+make_options (rocksdb_options_t *hinted, rocksdb_cache_t *cache, enum ag_table table)
 {
-    rocksdb_options_t *options = rocksdb_options_create();
+    rocksdb_options_t *options = rocksdb_options_create_copy (hinted);
     rocksdb_options_set_create_if_missing (options, 1);
     rocksdb_options_set_create_missing_column_families (options, 1);
     //  Its own log file on a full disk would abort us.
@@ -452,21 +467,6 @@ make_options (rocksdb_cache_t *cache, enum ag_table table)
     return options;
 }
 
-//  A turn's keys of one run come in order: each is looked for from where the one before it went, not from the top.
-//  Only the text form has this option; its prefix is version, kind and run.
-static rocksdb_options_t *
-with_hints (rocksdb_options_t *options)
-{
-    char *text = NULL;
-    rocksdb_options_t *hinted = rocksdb_options_create();
-    rocksdb_get_options_from_string (
-        options, "memtable_insert_with_hint_prefix_extractor=rocksdb.FixedPrefix.10", hinted,
-        &text);
-    assert (!text);
-    rocksdb_options_destroy (options);
-    return hinted;
-}
-
 //  Events are deleted when they were archived, in long stretches: a file with so much of them is compacted into the
 //  next level, and so on to the last, where nothing is left of them.
 static rocksdb_options_t *
@@ -484,9 +484,10 @@ make_store (const char *dir)
     ag_store_init (&self->base, &ops);
     self->dir = ag_xstrdup (dir);
     self->cache = make_cache();
+    rocksdb_options_t *hinted = make_hinted();
     for (enum ag_table table = 0; table < AG_TABLES; table++)
-        self->options[table] =
-            watch_deletions (with_hints (make_options (self->cache, table)), table);
+        self->options[table] = watch_deletions (make_options (hinted, self->cache, table), table);
+    rocksdb_options_destroy (hinted);
     self->read = rocksdb_readoptions_create();
     self->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync (self->write, 1);
