@@ -151,14 +151,15 @@ main (int argc, char **argv)
     mallopt (M_ARENA_MAX, 2); //  threads of libraries would each keep an arena
     if (ag_daemon_init (&daemon, "agsup-supervisor", argv[2], &err))
         return ag_daemon_exit (&err);
-    int rc = open_log (&house, &store, &err);
+    int rc = ag_turn_listen (&house, &err) ? -1 : open_log (&house, &store, &err);
     if (rc && err.code == AG_E_DISK_FULL)
         house.lacking = err;
     if (!rc || house.lacking.code) {
         make_floors (&house);
         rc = run (&house, argc == 5 ? argv[4] : NULL, &err);
         end_floors (&house);
-    }
+    } else
+        ag_turn_end (&house);
     ag_journal_destroy (&house.journal);
     ag_store_destroy (&store);
     ag_daemon_fini (&daemon);

@@ -277,14 +277,21 @@ begin_without_room (struct ag_house *house)
 }
 
 int
+ag_turn_listen (struct ag_house *house, struct ag_err *err)
+{
+    struct ag_daemon *daemon = house->daemon;
+    house->zap = ag_zap_new (daemon->context, daemon->loop, admit, house, err);
+    if (!house->zap)
+        return -1;
+    return open_socket (house, daemon->home.broker, 0600, "broker", read_broker,
+                        &house->broker_socket, &house->broker_guard, err);
+}
+
+int
 ag_turn_begin (struct ag_house *house, struct ag_err *err)
 {
     ag_loop_t *loop = house->daemon->loop;
     const struct ag_home *home = &house->daemon->home;
-    house->zap = ag_zap_new (house->daemon->context, loop, admit, house, err);
-    if (!house->zap || open_socket (house, home->broker, 0600, "broker", read_broker,
-                                    &house->broker_socket, &house->broker_guard, err))
-        return -1;
     ag_loop_add_fd (loop, ag_nursery_fd (house->nursery), ag_fleet_nursery, house);
     if (house->lacking.code) {
         begin_without_room (house);

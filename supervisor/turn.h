@@ -11,7 +11,10 @@
 #define AG_TURN_H
 #include "supervisor/house.h"
 
-//  Sockets, nursery, timers and the end-of-turn hook onto the loop.
+//  The broker's socket, before the log is open: the broker connects meanwhile, and is admitted and heard when the
+//  loop runs. ag_turn_end closes it, also when nothing else began.
+int ag_turn_listen (struct ag_house *house, struct ag_err *err);
+//  The workers' socket, nursery, timers and the end-of-turn hook onto the loop.
 //  Without room at the start (house->lacking) only the broker is served: reads while there is a journal, else
 //  nothing but the reason; it ends when there is room, or to try again, and the next supervisor begins in order.
 int ag_turn_begin (struct ag_house *house, struct ag_err *err);
