@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+//  A part of a script's memory: a state that takes no more once it is loaded is copied, which the rest that is not
+//  the script's has room for; a larger one is loaded again for each invocation.
+enum { MARKED = 8 };
+
 struct place {
     char *behavior;
     const struct ag_pack *pack;
@@ -357,8 +361,10 @@ load_state (struct ag_act *act, ag_script_t *self, const struct ag_pack *pack)
         return -1;
     }
     lua_gc (act->L, LUA_GCCOLLECT);
-    ag_pool_mark (&act->pool);
-    act->loaded = act->used;
+    if (act->used <= act->limits.memory_bytes / MARKED) {
+        ag_pool_mark (&act->pool);
+        act->loaded = act->used;
+    }
     return 0;
 }
 
@@ -370,6 +376,10 @@ ag_script_rewind (ag_script_t *self)
     self->used = NULL;
     if (!act)
         return;
+    if (!act->loaded) {
+        act_fini (act);
+        return;
+    }
     ag_pool_rewind (&act->pool);
     act->used = act->loaded;
     act->tripped = AG_TRIP_NONE;

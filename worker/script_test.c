@@ -189,12 +189,11 @@ again_and_ok_lead_to_the_next_invocation (void **state)
 
 //  Globals, fields of what the house gives, what a function holds, small and large; and after an error too.
 static void
-nothing_is_carried_from_one_invocation_to_the_next (void **state)
+carries_nothing (unsigned many)
 {
-    static const char *const files[] = {
-        "main.lua",
+    static const char body[] =
         "local held, many = { n = 0 }, {}\n"
-        "for i = 1, 1000 do many[i] = i end\n"
+        "for i = 1, %u do many[i] = i end\n"
         "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
         "    count, held.n = (count or 0) + 1, held.n + 1\n"
         "    string.seen = (string.seen or 0) + 1\n"
@@ -202,18 +201,29 @@ nothing_is_carried_from_one_invocation_to_the_next (void **state)
         "    graph.emit ('n', { n = count, s = string.seen, h = held.n, m = many[1000], l = #many "
         "})\n"
         "    if ctx.frame then error ('raised') end\n"
-        "end }",
-        NULL,
-    };
-    static const char said[] = "{\"h\":1,\"l\":1001,\"m\":1001,\"n\":1,\"s\":1}";
+        "end }";
+    char *source = ag_xprintf (body, many);
+    char *said = ag_xprintf ("{\"h\":1,\"l\":%u,\"m\":1001,\"n\":1,\"s\":1}", many + 1);
     struct fake fake;
-    (void)state;
-    start (&fake, files);
+    fake_start (&fake, NULL);
+    fake_load (&fake, source, "{\"memory\":25165824}", NULL);
+    fake_say (&fake, "{\"do\":\"ok\"}");
+    fake_hear (&fake);
     for (int i = 0; i < 3; i++) {
         assert_non_null (strstr (invoke (&fake, ""), said));
         assert_non_null (strstr (invoke (&fake, ",\"frame\":{\"id\":\"f\"}"), "raised"));
     }
     assert_int_equal (stop (&fake), 0);
+    free (source);
+    free (said);
+}
+
+static void
+nothing_is_carried_from_one_invocation_to_the_next (void **state)
+{
+    (void)state;
+    carries_nothing (1000);
+    carries_nothing (300000); //  4 MiB of 18: a state that is not copied
 }
 
 static void
