@@ -154,6 +154,18 @@ ag_pool_resize (struct ag_pool *self, void *block, size_t old, size_t size)
     return moved;
 }
 
+size_t
+ag_pool_bytes (const struct ag_pool *self)
+{
+    size_t bytes = 0;
+    for (const struct ag_pool_chunk *chunk = self->chunks; chunk; chunk = chunk->next)
+        bytes += AG_POOL_CHUNK;
+    for (const struct ag_pool_large *large = LIST_FIRST (&self->larges); large;
+         large = LIST_NEXT (large, link))
+        bytes += large->size;
+    return bytes;
+}
+
 static char *
 copy (const char *bytes, size_t n)
 {
@@ -164,15 +176,15 @@ copy (const char *bytes, size_t n)
 void
 ag_pool_mark (struct ag_pool *self)
 {
-    struct ag_pool_large *large;
     size_t used = self->cut.used;
     self->marked = self->cut;
     for (struct ag_pool_chunk *chunk = self->chunks; chunk; chunk = chunk->next) {
         chunk->marked = copy (chunk->bytes, used);
         used = AG_POOL_CHUNK; //  older ones are full
     }
-    LIST_FOREACH (large, &self->larges, link)
-    large->marked = copy (large->bytes, large->size);
+    for (struct ag_pool_large *large = LIST_FIRST (&self->larges); large;
+         large = LIST_NEXT (large, link))
+        large->marked = copy (large->bytes, large->size);
 }
 
 static void

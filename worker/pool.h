@@ -30,6 +30,8 @@ void *ag_pool_take (struct ag_pool *self, size_t size);
 void ag_pool_give (struct ag_pool *self, void *block, size_t size);
 //  The block in another size; NULL: it stays as it was.
 void *ag_pool_resize (struct ag_pool *self, void *block, size_t old, size_t size);
+//  What it has of the system; as much again is what a mark takes.
+size_t ag_pool_bytes (const struct ag_pool *self);
 //  Once in the life of a pool.
 void ag_pool_mark (struct ag_pool *self);
 //  Every block of then holds what it held, and those taken since are gone.

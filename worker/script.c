@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-//  A part of a script's memory: a state that takes no more once it is loaded is copied, which the rest that is not
-//  the script's has room for; a larger one is loaded again for each invocation.
-enum { MARKED = 8 };
+//  Copies of loaded states, of all packs together, take this part of a script's memory at most, which the rest that is
+//  not the script's has room for (large blocks that a script changes are kept beside their copies), and so many bytes.
+//  A state for which there is no room is loaded again for each invocation.
+enum { COPIES_PART = 8, COPIES_BYTES = 64 << 20 };
 
 struct place {
     char *behavior;
@@ -23,18 +24,26 @@ struct ag_script {
     struct ag_buf tools; //  as they were registered, one after the other
     struct ag_act *acts; //  one a pack; with a state once an invocation needed it
     struct ag_act *used; //  whose state is not yet what it was
+    size_t room;         //  for copies of more states
     const char *met;     //  type of what the last load failed by; NULL: nothing was loaded
 };
 
+//  What there is of an invocation outside of its state.
 static void
-act_fini (struct ag_act *act)
+forget (struct ag_act *act)
 {
-    ag_pool_fini (&act->pool); //  that is all that a state has
     ag_buf_fini (&act->ops);
     ag_buf_fini (&act->value);
     ag_buf_fini (&act->reply);
     ag_buf_fini (&act->message);
     ag_buf_fini (&act->traceback);
+}
+
+static void
+act_fini (struct ag_act *act)
+{
+    ag_pool_fini (&act->pool); //  that is all that a state has
+    forget (act);
     act->L = NULL;
 }
 
@@ -47,6 +56,9 @@ ag_script_new (agsup_t *link, const struct ag_packs *packs, const char *grants,
     self->packs = packs;
     self->grants = grants;
     self->limits = limits;
+    self->room = limits.memory_bytes / COPIES_PART;
+    if (self->room > COPIES_BYTES)
+        self->room = COPIES_BYTES;
     self->acts = ag_xcalloc (packs->count ? packs->count : 1, sizeof *self->acts);
     return self;
 }
@@ -79,7 +91,7 @@ keep (lua_State *L, const void *bytes, size_t n, void *arg)
 }
 
 //  Push the function that a file of the pack is. A pack brings text only; what is compiled from it here is
-//  kept, since every invocation loads it again (16 KiB: 0.9 ms from text, a tenth of that from this).
+//  kept for the next state that loads it (16 KiB: 0.9 ms from text, a tenth of that from this).
 static void
 load_file (lua_State *L, struct ag_pack_file *file)
 {
@@ -347,6 +359,18 @@ put_failure (const struct ag_act *act, struct ag_buf *out)
     ag_put_text (out, ag_buf_str (&act->traceback));
 }
 
+//  The state can be put back to what it is now, where there is room for that; else it is loaded each time.
+static void
+remember (ag_script_t *self, struct ag_act *act)
+{
+    size_t bytes = ag_pool_bytes (&act->pool);
+    if (bytes > self->room)
+        return;
+    self->room -= bytes;
+    ag_pool_mark (&act->pool);
+    act->loaded = act->used;
+}
+
 //  A state that has loaded the pack; -1 with act->message.
 static int
 load_state (struct ag_act *act, ag_script_t *self, const struct ag_pack *pack)
@@ -354,17 +378,10 @@ load_state (struct ag_act *act, ag_script_t *self, const struct ag_pack *pack)
     act_fini (act);
     act_init (act, self, pack);
     act->phase = AG_LOADING;
-    if (!act->L)
+    if (!act->L || protect (act, set_up))
         return -1;
-    if (protect (act, set_up)) {
-        act->L = NULL;
-        return -1;
-    }
     lua_gc (act->L, LUA_GCCOLLECT);
-    if (act->used <= act->limits.memory_bytes / MARKED) {
-        ag_pool_mark (&act->pool);
-        act->loaded = act->used;
-    }
+    remember (self, act);
     return 0;
 }
 
@@ -381,16 +398,12 @@ ag_script_rewind (ag_script_t *self)
         return;
     }
     ag_pool_rewind (&act->pool);
+    forget (act);
     act->used = act->loaded;
     act->tripped = AG_TRIP_NONE;
     act->phase = AG_LOADING;
     act->work = act->op_count = 0;
     act->next_object = act->next_relation = 0;
-    ag_buf_clear (&act->ops);
-    ag_buf_clear (&act->value);
-    ag_buf_clear (&act->reply);
-    ag_buf_clear (&act->message);
-    ag_buf_clear (&act->traceback);
 }
 
 //  Tools.
@@ -479,9 +492,9 @@ run (ag_script_t *self, const struct ag_pack *pack, struct ag_str invoke, struct
 {
     struct ag_act *act = &self->acts[pack - self->packs->list];
     ag_script_rewind (self);
+    self->used = act;
     bool good = act->L || !load_state (act, self, pack);
     if (good) {
-        self->used = act;
         act->invoke = invoke;
         ag_guard_start (act);
         good = !protect (act, run_behavior);

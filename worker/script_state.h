@@ -113,8 +113,6 @@ void ag_open_string (lua_State *L); //  script_string.c
 void ag_open_ag (lua_State *L);     //  script_ag.c: ag
 int ag_print (lua_State *L);        //  script_ctx.c: print
 int ag_require (lua_State *L);      //  script.c: require
-void
-ag_open_ctx (lua_State *L); //  script_ctx.c: what of ctx is known before there is an invocation
 void ag_seed_random (struct ag_act *act, struct ag_str seed);
 int ag_random_number (lua_State *L); //  () in [0, 1), (n) in 1..n, (m, n) in m..n
 #endif

@@ -1,6 +1,12 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "worker/fake_test.h"
 
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 //  A worker with a pack of these files (pairs of path and source), up to its first `next`.
 static void
 start (struct fake *fake, const char *const *files)
@@ -226,6 +232,58 @@ nothing_is_carried_from_one_invocation_to_the_next (void **state)
     carries_nothing (300000); //  4 MiB of 18: a state that is not copied
 }
 
+//  Bytes of a process in memory.
+static size_t
+resident (pid_t pid)
+{
+    char text[128];
+    snprintf (text, sizeof text, "/proc/%d/statm", (int)pid);
+    FILE *file = fopen (text, "re");
+    assert_non_null (file);
+    assert_non_null (fgets (text, sizeof text, file));
+    fclose (file);
+    return strtoul (strchr (text, ' '), NULL, 10) * (size_t)sysconf (_SC_PAGESIZE);
+}
+
+//  What is freed goes back to the system at once, in workers of all tests after this.
+static void
+let_freed_memory_go (void)
+{
+    const char *given = getenv ("ASAN_OPTIONS");
+    char *options = ag_xprintf ("%s:quarantine_size_mb=0:thread_local_quarantine_size_kb=0:"
+                                "allocator_release_to_os_interval_ms=0",
+                                given ? given : "");
+    setenv ("ASAN_OPTIONS", options, 1);
+    setenv ("MALLOC_MMAP_THRESHOLD_", "32768", 1);
+    free (options);
+}
+
+//  What it holds in the end is little.
+static void
+a_pack_that_takes_much_to_load_is_loaded_again_and_takes_no_memory_meanwhile (void **state)
+{
+    enum { BYTES = 64 << 20, WAIT_MS = 5000 };
+    static const char source[] =
+        "local n, many = 0, {}\n"
+        "for i = 1, 1000000 do many[i] = { i } end\n"
+        "many = nil\n"
+        "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+        "    n = n + 1\n"
+        "    graph.emit ('n', { n = n })\n"
+        "end }";
+    struct fake fake;
+    (void)state;
+    let_freed_memory_go();
+    start_with (&fake, source);
+    for (int i = 0; i < 2; i++)
+        assert_non_null (strstr (invoke (&fake, ""), "{\"n\":1}"));
+    for (int ms = 0; resident (fake.pid) > BYTES && ms < WAIT_MS; ms += 10)
+        poll (NULL, 0, 10);
+    if (resident (fake.pid) > BYTES)
+        fail_msg ("%zu bytes are held", resident (fake.pid));
+    assert_int_equal (stop (&fake), 0);
+}
+
 static void
 a_behaviour_that_no_pack_has_is_a_failure (void **state)
 {
@@ -250,6 +308,8 @@ main (void)
         cmocka_unit_test (again_and_ok_lead_to_the_next_invocation),
         cmocka_unit_test (nothing_is_carried_from_one_invocation_to_the_next),
         cmocka_unit_test (a_behaviour_that_no_pack_has_is_a_failure),
+        cmocka_unit_test (
+            a_pack_that_takes_much_to_load_is_loaded_again_and_takes_no_memory_meanwhile),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
