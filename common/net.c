@@ -97,10 +97,12 @@ ag_net_bind (void *socket, const char *path, mode_t mode, struct ag_err *err)
 void
 ag_net_unbind (void *socket, const char *path)
 {
+    struct ag_err err;
     char endpoint[AG_NET_PATH + 8];
     snprintf (endpoint, sizeof endpoint, "ipc://%s", path);
     zmq_unbind (socket, endpoint);
-    unlink (path);
+    if (!check_free (path, &err)) //  what kept us from binding stays
+        unlink (path);
 }
 
 int

@@ -181,6 +181,7 @@ binding_replaces_a_stale_socket_and_nothing_else (void **state)
     close (open (self->path, O_CREAT | O_WRONLY, 0644));
     assert_int_equal (ag_net_bind (self->router, self->path, 0600, &err), -1);
     assert_int_equal (err.code, AG_E_EXISTS);
+    ag_net_unbind (self->router, self->path);
     assert_int_equal (unlink (self->path), 0);
 
     int stale = socket (AF_UNIX, SOCK_STREAM, 0);
