@@ -21,6 +21,18 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+//  Started by hand it would take the socket of the living one away, before the store refuses it.
+static int
+check_parent (const struct ag_home *home, struct ag_err *err)
+{
+    pid_t holder = ag_home_holder (home, err);
+    if (holder < 0 || holder == getppid())
+        return holder < 0 ? -1 : 0;
+    return ag_fail (err, AG_E_USAGE,
+                    "agsup-supervisor is started by agsupd, which holds the home %s", home->dir);
+}
 
 static int
 open_log (struct ag_house *house, ag_store_t **store, struct ag_err *err)
@@ -151,7 +163,9 @@ main (int argc, char **argv)
     mallopt (M_ARENA_MAX, 2); //  threads of libraries would each keep an arena
     if (ag_daemon_init (&daemon, "agsup-supervisor", argv[2], &err))
         return ag_daemon_exit (&err);
-    int rc = ag_turn_listen (&house, &err) ? -1 : open_log (&house, &store, &err);
+    int rc = check_parent (&daemon.home, &err) || ag_turn_listen (&house, &err)
+                 ? -1
+                 : open_log (&house, &store, &err);
     if (rc && err.code == AG_E_DISK_FULL)
         house.lacking = err;
     if (!rc || house.lacking.code) {

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 import os
 import random
 import signal
+import subprocess
 import threading
 import time
 import unittest
@@ -13,7 +14,7 @@ import unittest
 import msgpack
 import zmq
 
-from house import Client, House, Refused, agent, kill, main, until
+from house import BIN, Client, House, Refused, agent, kill, main, until
 
 KILLS = int(os.environ.get("AG_KILLS", "20"))
 SEED = int(os.environ.get("AG_SEED", random.randrange(1 << 32)))
@@ -183,6 +184,14 @@ class Kills(unittest.TestCase):
         self.assertEqual(failed, [])
         self.assertEqual(done, [e["id"] for e in log if e["type"] == "on.work"])
         self.assertTrue(set(loads["tell"].done) <= set(done))
+
+    def test_a_supervisor_that_is_started_by_hand_takes_nothing_from_the_house(self):
+        with House() as house:
+            done = subprocess.run([f"{BIN}/agsup-supervisor", "--home", house.home], text=True, capture_output=True,
+                                  timeout=60, check=False)
+            house.kill("broker")  # the next one has to find the socket of the house's own
+            self.assertEqual(house.ask("status")["supervisor"]["pid"], house.pid("supervisor"))
+            self.assertIn("is started by agsupd", done.stderr)
 
 
 if __name__ == "__main__":
