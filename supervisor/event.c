@@ -261,7 +261,6 @@ days_of (unsigned year, unsigned month, unsigned day)
     return (uint64_t)era * 146097 + doe - 719468;
 }
 
-//  What was read is written again: a month 13, a second 61 or another form is found out so.
 //  As far as there are digits; what stands between them is judged by writing the time again.
 static void
 read_parts (const char *p, unsigned part[7])
@@ -279,6 +278,7 @@ read_parts (const char *p, unsigned part[7])
     }
 }
 
+//  What was read is written again: a month 13, a second 61 or another form is found out so.
 int
 ag_event_time_read (struct ag_str text, struct ag_event *event)
 {

@@ -25,15 +25,15 @@ ag_store_is_data (const char *name)
 static int
 check_line (const char *dir, char *line, struct ag_err *err)
 {
-    char *name = line, *space = strchr (line, ' ');
+    char *space = strchr (line, ' ');
     struct stat info;
     if (!space)
         return 0;
     *space = 0;
-    if (!ag_store_is_data (name))
+    if (!ag_store_is_data (line))
         return 0;
     int64_t size = strtoll (space + 1, NULL, 10);
-    char *path = ag_xprintf ("%s/%s", dir, name);
+    char *path = ag_xprintf ("%s/%s", dir, line);
     int rc = 0;
     if (stat (path, &info))
         rc = ag_fail (err, errno == ENOENT ? AG_E_CORRUPT : AG_E_SYSTEM, "%s: %s", path,

@@ -14,9 +14,8 @@
 #include <stdbool.h>
 
 struct ag_walls {
-    char
-        landlock[128]; //  "abi 5: read below 2 directories; leaves open: signals, abstract sockets"
-    char seccomp[128]; //  "standard"
+    char landlock[128]; //  "abi 6: read below 2 directories", and what an older one leaves open
+    char seccomp[96];   //  "standard"
 };
 
 enum ag_profile {
