@@ -54,11 +54,10 @@ struct rocks {
     rocksdb_options_t *options[AG_TABLES];
     rocksdb_readoptions_t *read;
     rocksdb_writeoptions_t *write;
-    rocksdb_writeoptions_t *patient; //  waits for the end of a stall, which refuses the others
-    rocksdb_t *db;                   //  NULL: dead until it is opened again
-    bool entered;                    //  the epoch is on disk
-    bool salvage;                    //  it is read and not written,
-    bool past;                       //  past its damage
+    rocksdb_t *db; //  NULL: dead until it is opened again
+    bool entered;  //  the epoch is on disk
+    bool salvage;  //  it is read and not written,
+    bool past;     //  past its damage
     rocksdb_column_family_handle_t *table[AG_TABLES];
 };
 
@@ -178,24 +177,19 @@ close_db (struct rocks *self)
 
 //  A handle that failed once must not be used again: after a full disk the next append may meet an
 //  assertion. So it is closed here and now, before RocksDB's own recovery gets a chance to clear the error.
-//  A stall is no failure: RocksDB refuses it before it writes.
 static int
 fail_write (struct rocks *self, char *text, struct ag_err *err)
 {
-    bool stalled = strstr (text, "Write stall");
-    if (stalled)
-        ag_fail (err, AG_E_BUSY, "the disk is slower than the writes: %s", text);
-    else
-        ag_fail (err, AG_E_STORE, "write failed: %s", text);
+    ag_fail (err, AG_E_STORE, "write failed: %s", text);
     rocksdb_free (text);
-    if (!stalled)
-        close_db (self);
+    close_db (self);
     return -1;
 }
 
+//  A write for which the disk is too slow waits for it, since what is refused here ends the supervisor, and one that
+//  lives shortly adds a table to those that compaction is behind with.
 static int
-put_all (struct rocks *self, rocksdb_writeoptions_t *how, const struct ag_write *writes,
-         size_t count, struct ag_err *err)
+put_all (struct rocks *self, const struct ag_write *writes, size_t count, struct ag_err *err)
 {
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
     for (size_t i = 0; i < count; i++) {
@@ -207,14 +201,12 @@ put_all (struct rocks *self, rocksdb_writeoptions_t *how, const struct ag_write 
             rocksdb_writebatch_delete_cf (batch, table, w->key.p, w->key.n);
     }
     char *text = NULL;
-    rocksdb_write (self->db, how, batch, &text);
+    rocksdb_write (self->db, self->write, batch, &text);
     rocksdb_writebatch_destroy (batch);
     return text ? fail_write (self, text, err) : 0;
 }
 
-//  Who this store is, its form and its epoch, on disk before anything of this epoch. Each opening leaves a file or
-//  two that only compaction takes away, and closing ends that unfinished: refused, one of many short lives in a row
-//  would be the last. So this write waits for as long as compaction takes.
+//  Who this store is, its form and its epoch, on disk before anything of this epoch.
 static int
 enter (struct rocks *self, struct ag_err *err)
 {
@@ -224,7 +216,7 @@ enter (struct rocks *self, struct ag_err *err)
     const struct ag_write own[] = {{AG_META, identity_key, ag_str (self->base.identity)},
                                    {AG_META, format_key, ag_buf_str (&format)},
                                    {AG_META, epoch_key, ag_buf_str (&epoch)}};
-    int rc = put_all (self, self->patient, own, sizeof own / sizeof *own, err);
+    int rc = put_all (self, own, sizeof own / sizeof *own, err);
     ag_buf_fini (&epoch);
     ag_buf_fini (&format);
     self->entered = !rc;
@@ -239,7 +231,7 @@ write_all (ag_store_t *store, const struct ag_write *writes, size_t count, struc
         return fail_dead (self, err);
     if (!self->entered && enter (self, err))
         return -1;
-    return put_all (self, self->write, writes, count, err);
+    return put_all (self, writes, count, err);
 }
 
 //  One of the store's own keys: 0 and the value with n bytes, or no bytes when absent.
@@ -390,7 +382,6 @@ destroy (ag_store_t *store)
     rocksdb_cache_destroy (self->cache);
     rocksdb_readoptions_destroy (self->read);
     rocksdb_writeoptions_destroy (self->write);
-    rocksdb_writeoptions_destroy (self->patient);
     free (self->dir);
     free (self);
 }
@@ -491,9 +482,6 @@ make_store (const char *dir)
     self->read = rocksdb_readoptions_create();
     self->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync (self->write, 1);
-    rocksdb_writeoptions_set_no_slowdown (self->write, 1);
-    self->patient = rocksdb_writeoptions_create();
-    rocksdb_writeoptions_set_sync (self->patient, 1);
     rocksdb_set_perf_level (rocksdb_disable); //  of this thread: it counts each comparison of keys
     return self;
 }

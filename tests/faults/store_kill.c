@@ -119,8 +119,6 @@ write_for_ever (const char *dir)
         if (ag_batch_write (batch, &err) == 0) {
             if (write (STDOUT_FILENO, &number, sizeof number) != sizeof number)
                 return 1;
-        } else if (err.code == AG_E_BUSY) {
-            number--;
         } else {
             fprintf (stderr, "write: %s\n", err.text);
             return 1;
