@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 32768, HEADER = 7, FULL = 1, FIRST = 2 };
+enum { BLOCK = 32768, HEADER = 7, FULL = 1, FIRST = 2, RECYCLED = 5, RECYCLED_LAST = 8 };
 
 static uint32_t
 crc_add (uint32_t crc, uint8_t byte)
@@ -50,6 +50,13 @@ left_at (size_t at, size_t size)
     return block < size - at ? block : size - at;
 }
 
+//  A type of logs that are written over older ones, which this store's are not: one bit away from ours.
+static bool
+is_recycled (const uint8_t *record)
+{
+    return record[6] >= RECYCLED && record[6] <= RECYCLED_LAST;
+}
+
 //  Where RocksDB stops to read without calling it damage; size when it reads everything.
 static size_t
 find_end (const uint8_t *bytes, size_t size)
@@ -62,7 +69,8 @@ find_end (const uint8_t *bytes, size_t size)
             continue;
         }
         size_t length = length_of (bytes + at);
-        if (length > left - HEADER || (length == 0 && bytes[at + 6] == 0))
+        if (length > left - HEADER || (length == 0 && bytes[at + 6] == 0) ||
+            is_recycled (bytes + at))
             return at;
         at += HEADER + length;
     }
@@ -99,6 +107,9 @@ check_bytes (const uint8_t *bytes, size_t size, const char *path, struct ag_err 
     size_t end = find_end (bytes, size);
     if (end == size)
         return 0;
+    if (is_recycled (bytes + end))
+        return ag_fail (err, AG_E_CORRUPT, "%s: the record at byte %zu has a damaged type", path,
+                        end);
     if (is_whole (bytes + end, 0, left_at (end, size) - HEADER))
         return ag_fail (err, AG_E_CORRUPT, "%s: the record at byte %zu has a damaged length", path,
                         end);

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RECORDS = 100, LONG = 200 };
+enum { RECORDS = 100, LONG = 200, HEADER = 7, BLOCK = 32768 };
 
 struct bench {
     char home[SCRATCH];
@@ -100,14 +100,20 @@ find_file (const struct bench *self, const char *pattern, off_t *size)
 }
 
 static void
-flip_bit (const char *path, off_t at)
+flip_bits (const char *path, off_t at, uint8_t bits)
 {
     uint8_t byte;
     int fd = open (path, O_RDWR);
     assert_int_equal (pread (fd, &byte, 1, at), 1);
-    byte ^= 0x80;
+    byte ^= bits;
     assert_int_equal (pwrite (fd, &byte, 1, at), 1);
     close (fd);
+}
+
+static void
+flip_bit (const char *path, off_t at)
+{
+    flip_bits (path, at, 0x80);
 }
 
 //  How many records the damaged store has, from the first on without a gap and with the right bytes;
@@ -245,6 +251,41 @@ a_changed_bit_in_a_table_or_in_what_names_the_tables_never_loses_records_silentl
     assert_never_fewer (self, "CURRENT", 3);
 }
 
+//  The length in the head of the record at this place (RocksDB: four bytes of checksum, two of length, one of type).
+static off_t
+record_length (const char *path, off_t at)
+{
+    uint8_t head[HEADER] = {0};
+    FILE *file = fopen (path, "re");
+    assert_non_null (file);
+    assert_int_equal (fseek (file, at, SEEK_SET), 0);
+    assert_int_equal (fread (head, 1, sizeof head, file), sizeof head);
+    fclose (file);
+    return head[4] + (head[5] << 8);
+}
+
+//  One bit makes a record look like one of a log that was written over an older one, for RocksDB the end of it.
+static void
+a_changed_type_of_any_record_is_refused_closed_or_not (void **state)
+{
+    struct bench *self = *state;
+    static const char *const patterns[] = {"MANIFEST-*", "*.log"};
+    for (size_t i = 0; i < 4; i++)
+        for (off_t at = 0, size = 1; at < size;) {
+            copy_whole (self);
+            if (i % 2)
+                forget_end (self);
+            char *path = find_file (self, patterns[i / 2], &size);
+            off_t next = at + HEADER + record_length (path, at);
+            flip_bits (path, at + HEADER - 1, 0x04);
+            assert_int_equal (count_records (self), -1);
+            assert_int_equal (self->err.code, AG_E_CORRUPT);
+            assert_non_null (strstr (self->err.text, path));
+            free (path);
+            at = next % BLOCK > BLOCK - HEADER ? (next / BLOCK + 1) * BLOCK : next;
+        }
+}
+
 static void
 a_missing_table_is_refused (void **state)
 {
@@ -269,6 +310,7 @@ main (void)
         EACH (a_changed_bit_in_the_last_record_of_a_closed_store_is_refused),
         EACH (a_changed_bit_before_the_last_record_is_refused),
         EACH (a_changed_bit_in_a_table_or_in_what_names_the_tables_never_loses_records_silently),
+        EACH (a_changed_type_of_any_record_is_refused_closed_or_not),
         EACH (a_missing_table_is_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
