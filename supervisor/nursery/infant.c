@@ -179,15 +179,19 @@ lower (int resource, uint64_t soft, uint64_t hard)
     return setrlimit ((__rlimit_resource_t)resource, &limit);
 }
 
+//  The kernel counts processor time in nanoseconds of 64 bits: more seconds would wrap to almost none.
+static const uint64_t cpu_most_s = UINT64_MAX / 1000000000 - 1;
+
 static int
 set_limits (struct ag_infant *self)
 {
     const struct ag_rlimits *asked = &self->request.limits;
+    uint64_t cpu_s = asked->cpu_s < cpu_most_s ? asked->cpu_s : cpu_most_s;
     const struct {
         int resource;
         uint64_t value, more;
     } rows[] = {{RLIMIT_AS, asked->address_space_bytes, 0},
-                {RLIMIT_CPU, asked->cpu_s, 1},
+                {RLIMIT_CPU, cpu_s, 1},
                 {RLIMIT_NOFILE, asked->open_files, 0},
                 {RLIMIT_NPROC, asked->processes, 0},
                 {RLIMIT_FSIZE, asked->file_bytes, 0}};
