@@ -8,6 +8,8 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -170,6 +172,11 @@ a_program_reaches_neither_other_processes_nor_the_insides_of_the_kernel (void **
         {"AF_INET with a bit above", SYS_socket, (long)(AF_INET | above), 1, EPERM, EPERM},
         {"AF_ALG", SYS_socket, AF_ALG, 5, EPERM, EPERM},
         {"settimeofday", SYS_settimeofday, 0, 0, EPERM, KILLED},
+        {"a personality with a bit above", SYS_personality, (long)(0x40000 | above), 0, EPERM,
+         KILLED},
+        {"TIOCLINUX with a bit above", SYS_ioctl, 0, (long)(0x541c | above), EPERM, EPERM},
+        {"clone into a namespace with a bit above", SYS_clone,
+         (long)(CLONE_NEWUSER | SIGCHLD | above), 0, EPERM, KILLED},
         {"what personality it has", SYS_personality, 0xffffffff, 0, OPEN, OPEN},
         {"its own pid", SYS_getpid, 0, 0, OPEN, OPEN},
 #ifdef __x86_64__
@@ -195,6 +202,68 @@ a_granted_network_is_no_grant_of_stranger_sockets (void **state)
             attempt (&(struct attempt){.number = SYS_socket, .a = families[i], .b = SOCK_RAW},
                      granted),
             EPERM);
+    assert_int_equal (
+        attempt (
+            &(struct attempt){.number = SYS_socket, .a = (long)(AF_ALG | above), .b = SOCK_RAW},
+            granted),
+        EPERM);
+}
+
+static void *
+nothing_more (void *argument)
+{
+    return argument;
+}
+
+static int
+thread_under (int (*enter) (void))
+{
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        pthread_t thread;
+        if (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || enter())
+            _exit (99);
+        int error = pthread_create (&thread, NULL, nothing_more, NULL);
+        _exit (error ? error : pthread_join (thread, NULL));
+    }
+    waitpid (pid, &status, 0);
+    return WIFEXITED (status) ? WEXITSTATUS (status) : 128 + WTERMSIG (status);
+}
+
+//  The C library asks for clone3 first, and does without only where that is missing.
+static void
+a_program_starts_threads_under_each_filter (void **state)
+{
+    (void)state;
+    assert_int_equal (thread_under (program), 0);
+    assert_int_equal (thread_under (strictly), 0);
+    assert_int_equal (thread_under (granted), 0);
+}
+
+//  Who decides in user space looks at memory that another thread may change meanwhile.
+static void
+a_filter_lets_through_refuses_or_ends_and_asks_nobody (void **state)
+{
+    (void)state;
+    for (int i = AG_FILTER_SUPERVISOR; i <= AG_FILTER_NETWORK; i++)
+        for (int strict = 0; strict < 2; strict++) {
+            struct ag_buf code = {0};
+            struct ag_err err;
+            size_t returns = 0;
+            assert_int_equal (ag_filter_export ((enum ag_filter)i, strict, &code, &err), 0);
+            const struct sock_filter *at = (const struct sock_filter *)code.p;
+            for (size_t k = 0; k < code.n / sizeof *at; k++) {
+                if (at[k].code != (BPF_RET | BPF_K))
+                    continue;
+                uint32_t action = at[k].k & SECCOMP_RET_ACTION_FULL;
+                returns++;
+                assert_true (action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_ERRNO ||
+                             action == SECCOMP_RET_KILL_PROCESS);
+            }
+            assert_true (returns > 2);
+            ag_buf_fini (&code);
+        }
 }
 
 #ifdef __x86_64__
@@ -228,6 +297,8 @@ main (void)
         cmocka_unit_test (a_program_may_exec_and_reaches_the_network_only_by_a_grant),
         cmocka_unit_test (a_program_reaches_neither_other_processes_nor_the_insides_of_the_kernel),
         cmocka_unit_test (a_granted_network_is_no_grant_of_stranger_sockets),
+        cmocka_unit_test (a_program_starts_threads_under_each_filter),
+        cmocka_unit_test (a_filter_lets_through_refuses_or_ends_and_asks_nobody),
 #ifdef __x86_64__
         cmocka_unit_test (a_program_that_calls_by_another_table_of_calls_ends),
 #endif

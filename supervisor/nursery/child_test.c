@@ -52,11 +52,14 @@ a_death_by_signal_is_told_as_one (void **state)
 {
     struct house *house = *state;
     open_house (house, NULL);
-    shell (house, 1, WALK, AG_CHILD_WORKER, "kill -SEGV $$");
-    struct ag_nursery_event stopped = await (house, AG_NURSERY_STOPPED, 1);
-    assert_int_equal (stopped.code, -1);
-    assert_int_equal (stopped.signal, SIGSEGV);
-    assert_int_equal (stopped.fired, AG_FIRED_NONE);
+    static const char *const commands[] = {"kill -SEGV $$", "kill -KILL $$"};
+    for (uint64_t i = 0; i < 2; i++) {
+        shell (house, i, WALK, AG_CHILD_WORKER, commands[i]);
+        struct ag_nursery_event stopped = await (house, AG_NURSERY_STOPPED, i);
+        assert_int_equal (stopped.code, -1);
+        assert_int_equal (stopped.signal, i ? SIGKILL : SIGSEGV);
+        assert_int_equal (stopped.fired, AG_FIRED_NONE);
+    }
 }
 
 static void

@@ -31,6 +31,22 @@ descriptors (struct house *house, uint64_t id)
     return n;
 }
 
+//  A fork of a process with threads may find a lock that nobody holds any more, and what a child is tied to is the
+//  thread that made it.
+static void
+assert_one_thread (pid_t pid)
+{
+    char path[32];
+    snprintf (path, sizeof path, "/proc/%d/task", pid);
+    DIR *dir = opendir (path);
+    int threads = 0;
+    assert_non_null (dir);
+    for (struct dirent *entry; (entry = readdir (dir));)
+        threads += *entry->d_name != '.';
+    closedir (dir);
+    assert_int_equal (threads, 1);
+}
+
 static void
 start_some (struct house *house, uint64_t first, unsigned *seed)
 {
@@ -70,6 +86,7 @@ five_hundred_children_at_random_leave_no_zombie_and_no_descriptor (void **state)
     int before = descriptors (house, ALONE);
     for (uint64_t id = 0; id < MANY; id += AT_ONCE) {
         start_some (house, id, &seed);
+        assert_one_thread (house->agsupd);
         end_some (house, id);
     }
     ag_nursery_ack (house->nursery, ALONE + 1);
