@@ -221,6 +221,25 @@ writes_with_a_bit_above (void)
 }
 
 static int
+maps_executable_memory_with_a_bit_above (void)
+{
+    return failed (syscall (SYS_mmap, NULL, 4096, (1L << 32) | PROT_READ | PROT_EXEC,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
+static int
+signals_a_thread_of_another_with_a_bit_above (void)
+{
+    return failed (syscall (SYS_tgkill, (1L << 32) | parent, parent, 0));
+}
+
+static int
+asks_for_signals_with_a_bit_above (void)
+{
+    return failed (syscall (SYS_fcntl, 0, (1L << 32) | F_SETOWN, parent));
+}
+
+static int
 asks_for_signals_by_descriptor (void)
 {
     return failed (fcntl (0, F_SETOWN, parent));
@@ -269,6 +288,9 @@ static const struct attempt attempts[] = {
     TRY (unshares, EPERM, true),
     TRY (maps_executable_memory, EPERM, true),
     TRY (makes_memory_executable, EPERM, true),
+    TRY (maps_executable_memory_with_a_bit_above, EPERM, true),
+    TRY (signals_a_thread_of_another_with_a_bit_above, ENOSYS, false),
+    TRY (asks_for_signals_with_a_bit_above, ENOSYS, false),
     TRY (asks_for_signals_by_descriptor, ENOSYS, false),
     TRY (makes_an_anonymous_file, EPERM, true),
 };
