@@ -360,6 +360,26 @@ a_supervisor_that_does_not_end_in_time_is_killed (void **state)
 }
 
 //  A change of uid and a pid namespace each have their own way to lose the tie to the nursery.
+//  At whatever step of its birth a child stands; who was missed would be a sleeper in a moment.
+static void
+a_nursery_that_is_killed_while_it_spawns_leaves_no_child (void **state)
+{
+    enum { ROUNDS = 8, AT_ONCE = 20 };
+    struct house *house = *state;
+    for (int i = 0; i < ROUNDS; i++) {
+        open_house (house, NULL);
+        for (uint64_t id = 0; id < AT_ONCE; id++)
+            sleeper (house, id, AG_CHILD_WORKER);
+        poll (NULL, 0, 3 * i);
+        assert_int_equal (close_house (house, SIGKILL), 256 + SIGKILL);
+        poll (NULL, 0, 100);
+        assert_int_equal (count_with ("AGSUP_HOME_ID", house->id, true), 0);
+        close (house->ready);
+        house->ready = -1;
+        house->heard_count = 0;
+    }
+}
+
 static void
 children_of_a_killed_nursery_go_at_once_and_the_rest_at_the_next_start (void **state)
 {
@@ -418,6 +438,7 @@ main (int argc, char **argv)
         OURS (two_hundred_children_are_gone_at_once),
         OURS (a_supervisor_that_does_not_end_in_time_is_killed),
         OURS (children_of_a_killed_nursery_go_at_once_and_the_rest_at_the_next_start),
+        OURS (a_nursery_that_is_killed_while_it_spawns_leaves_no_child),
     };
     const struct CMUnitTest nobodys[] = {
         NOBODYS (a_home_is_made_closed_to_others_with_a_new_token_each_time),
