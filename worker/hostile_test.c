@@ -76,6 +76,10 @@ static const struct snippet snippets[] = {
      "local s = 'x'\nwhile true do pcall (function () s = s .. s end) end", MEMORY, NULL},
     {"many small tables", "local t = {}\nwhile true do t = { t } end", MEMORY, NULL},
     {"many small texts", "local t = {}\nfor i = 1, 1e8 do t[i] = 'k' .. i end", MEMORY, NULL},
+    {"texts of each size that are gone before the next",
+     "for size = 50, 480, 16 do local t = {} for i = 1, 8 << 20, size + 40 do\n"
+     "t[#t + 1] = ('x'):rep (size) .. i end end",
+     MEMORY, "out of memory: more than 18874368"},
     {"repetition beyond its bound", "('x'):rep (1e9)", RAISES, "longer than 64 MiB"},
     {"repetition of nothing", "(''):rep (1e15)", RAISES, "longer than 64 MiB"},
     {"repetition with a separator", "('x'):rep (1e6, ('y'):rep (1e4))", RAISES,

@@ -40,11 +40,23 @@ place_of (size_t size)
     return (size - 1) / AG_POOL_STEP;
 }
 
+//  A block of the system, or another size of one, within the bound.
+static void *
+obtain (struct ag_pool *self, void *block, size_t old, size_t size)
+{
+    if (size > old && size - old > self->most - self->cut.bytes)
+        return NULL;
+    void *moved = realloc (block, size);
+    if (moved)
+        self->cut.bytes += size - old;
+    return moved;
+}
+
 static void *
 cut (struct ag_pool *self, size_t size)
 {
     if (!self->chunks || self->cut.used + size > AG_POOL_CHUNK) {
-        struct ag_pool_chunk *chunk = malloc (sizeof *chunk);
+        struct ag_pool_chunk *chunk = obtain (self, NULL, 0, sizeof *chunk);
         if (!chunk)
             return NULL;
         ASAN_POISON_MEMORY_REGION (chunk->bytes, sizeof chunk->bytes);
@@ -93,7 +105,7 @@ static void *
 take_large (struct ag_pool *self, size_t size)
 {
     struct ag_pool_large *large =
-        size <= SIZE_MAX - sizeof *large ? malloc (sizeof *large + size) : NULL;
+        size <= SIZE_MAX - sizeof *large ? obtain (self, NULL, 0, sizeof *large + size) : NULL;
     if (!large)
         return NULL;
     large->marked = NULL;
@@ -114,8 +126,9 @@ static void *
 resize_large (struct ag_pool *self, struct ag_pool_large *large, size_t size)
 {
     LIST_REMOVE (large, link);
-    struct ag_pool_large *moved =
-        size <= SIZE_MAX - sizeof *large ? realloc (large, sizeof *large + size) : NULL;
+    struct ag_pool_large *moved = NULL;
+    if (size <= SIZE_MAX - sizeof *large)
+        moved = obtain (self, large, sizeof *large + large->size, sizeof *large + size);
     LIST_INSERT_HEAD (&self->larges, moved ? moved : large, link);
     if (moved)
         moved->size = size;
@@ -133,8 +146,10 @@ ag_pool_give (struct ag_pool *self, void *block, size_t size)
 {
     if (is_small (size))
         give_small (self, block, size);
-    else if (!large_of (block)->marked) //  what was stays where it is
+    else if (!large_of (block)->marked) { //  what was stays where it is
+        self->cut.bytes -= sizeof (struct ag_pool_large) + large_of (block)->size;
         free_large (large_of (block));
+    }
 }
 
 void *
@@ -157,13 +172,7 @@ ag_pool_resize (struct ag_pool *self, void *block, size_t old, size_t size)
 size_t
 ag_pool_bytes (const struct ag_pool *self)
 {
-    size_t bytes = 0;
-    for (const struct ag_pool_chunk *chunk = self->chunks; chunk; chunk = chunk->next)
-        bytes += AG_POOL_CHUNK;
-    for (const struct ag_pool_large *large = LIST_FIRST (&self->larges); large;
-         large = LIST_NEXT (large, link))
-        bytes += large->size;
-    return bytes;
+    return self->cut.bytes;
 }
 
 static char *
@@ -226,5 +235,5 @@ ag_pool_fini (struct ag_pool *self)
         free_chunk (self);
     while (!LIST_EMPTY (&self->larges))
         free_large (LIST_FIRST (&self->larges));
-    *self = (struct ag_pool){0};
+    *self = (struct ag_pool){.most = self->most};
 }

@@ -28,7 +28,7 @@ static void
 no_block_lies_on_another_and_a_resized_one_keeps_its_bytes (void **state)
 {
     (void)state;
-    struct ag_pool pool = {0};
+    struct ag_pool pool = {.most = SIZE_MAX};
     unsigned char *blocks[BLOCKS] = {0};
     size_t sizes[BLOCKS] = {0};
     uint32_t dice = 1;
@@ -59,10 +59,36 @@ static void
 what_came_back_is_used_before_more_is_asked_for (void **state)
 {
     (void)state;
-    struct ag_pool pool = {0};
+    struct ag_pool pool = {.most = SIZE_MAX};
     for (int i = 0; i < ROUNDS; i++)
         ag_pool_give (&pool, ag_pool_take (&pool, 100), 100);
     assert_true (pool.cut.used < AG_POOL_CHUNK / 2);
+    ag_pool_fini (&pool);
+}
+
+static void
+no_more_is_taken_of_the_system_than_the_bound_says (void **state)
+{
+    (void)state;
+    struct ag_pool pool = {.most = 3 * AG_POOL_CHUNK};
+    for (size_t size = 16; size <= AG_POOL_SMALL; size += 16) {
+        void *blocks[BLOCKS];
+        unsigned n = 0;
+        while (n < BLOCKS && (blocks[n] = ag_pool_take (&pool, size)))
+            n++;
+        while (n)
+            ag_pool_give (&pool, blocks[--n], size);
+    }
+    assert_true (ag_pool_bytes (&pool) > 2 * AG_POOL_CHUNK);
+    assert_true (ag_pool_bytes (&pool) <= pool.most);
+    assert_null (ag_pool_take (&pool, AG_POOL_CHUNK));
+    size_t before = ag_pool_bytes (&pool);
+    pool.most += 2 * AG_POOL_CHUNK;
+    void *large = ag_pool_take (&pool, AG_POOL_CHUNK);
+    assert_non_null (large);
+    assert_null (ag_pool_resize (&pool, large, AG_POOL_CHUNK, 3 * AG_POOL_CHUNK));
+    ag_pool_give (&pool, large, AG_POOL_CHUNK);
+    assert_int_equal (ag_pool_bytes (&pool), before);
     ag_pool_fini (&pool);
 }
 
@@ -71,7 +97,7 @@ static void
 what_was_marked_is_there_again_after_any_use (void **state)
 {
     (void)state;
-    struct ag_pool pool = {0};
+    struct ag_pool pool = {.most = SIZE_MAX};
     unsigned char *blocks[BLOCKS];
     for (unsigned n = 0; n < BLOCKS; n++)
         fill (blocks[n] = ag_pool_take (&pool, 1 + 3 * n), 1 + 3 * n, n);
@@ -101,6 +127,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (no_block_lies_on_another_and_a_resized_one_keeps_its_bytes),
         cmocka_unit_test (what_came_back_is_used_before_more_is_asked_for),
+        cmocka_unit_test (no_more_is_taken_of_the_system_than_the_bound_says),
         cmocka_unit_test (what_was_marked_is_there_again_after_any_use),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

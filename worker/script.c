@@ -204,6 +204,7 @@ act_init (struct ag_act *act, ag_script_t *self, const struct ag_pack *pack)
     *act =
         (struct ag_act){.link = self->link, .script = self, .pack = pack, .grants = self->grants};
     act->limits = self->limits;
+    act->pool.most = self->limits.memory_bytes;
     act->L = lua_newstate (ag_guard_alloc, act);
     if (!act->L) {
         ag_buf_text (&act->message, "out of memory: %zu bytes hold no script",
@@ -368,7 +369,7 @@ remember (ag_script_t *self, struct ag_act *act)
         return;
     self->room -= bytes;
     ag_pool_mark (&act->pool);
-    act->loaded = act->used;
+    act->marked = true;
 }
 
 //  A state that has loaded the pack; -1 with act->message.
@@ -393,13 +394,12 @@ ag_script_rewind (ag_script_t *self)
     self->used = NULL;
     if (!act)
         return;
-    if (!act->loaded) {
+    if (!act->marked) {
         act_fini (act);
         return;
     }
     ag_pool_rewind (&act->pool);
     forget (act);
-    act->used = act->loaded;
     act->tripped = AG_TRIP_NONE;
     act->phase = AG_LOADING;
     act->work = act->op_count = 0;
@@ -459,9 +459,10 @@ int
 ag_script_lend (struct ag_act *act, struct ag_err *err)
 {
     struct ag_act other;
-    size_t left = act->limits.memory_bytes - act->used;
+    size_t left = act->pool.most - ag_pool_bytes (&act->pool);
     act_init (&other, act->script, act->tool.pack);
-    other.limits.memory_bytes = left > other.used ? left : other.used;
+    size_t begun = ag_pool_bytes (&other.pool);
+    other.limits.memory_bytes = other.pool.most = left > begun ? left : begun;
     other.deadline_ns = act->deadline_ns;
     other.phase = AG_LOADING;
     other.tool = act->tool;

@@ -97,19 +97,13 @@ ag_guard_alloc (void *arg, void *p, size_t old, size_t size)
     if (!size) {
         if (p)
             ag_pool_give (&act->pool, p, old);
-        act->used -= old;
         return NULL;
     }
-    if (size > old && size - old > act->limits.memory_bytes - act->used)
-        return NULL;
     act->work += (unsigned)(size >> 6 < WORK ? size >> 6 : WORK);
     if (act->work >= WORK && act->L)
         lua_sethook (act->L, hook, LUA_MASKCOUNT, 1);
     void *moved = p ? ag_pool_resize (&act->pool, p, old, size) : ag_pool_take (&act->pool, size);
-    if (!moved)
-        return size > old ? NULL : p; //  Lua relies on this: what shrinks does not fail
-    act->used += size - old;
-    return moved;
+    return moved || size > old ? moved : p; //  Lua relies on this: what shrinks does not fail
 }
 
 //  Keep what an error says and where it happened, in clean and bounded text.

@@ -30,8 +30,8 @@ struct ag_act {
     struct ag_tool tool; //  that is called; its arguments are in value, what it gives in reply
     struct ag_script_limits limits;
     enum ag_trip tripped;
-    size_t used, loaded; //  bytes of Lua memory: now, and in the copy of the loaded state (0: none)
-    unsigned work;       //  since the clock was last read
+    bool marked;   //  the loaded state can be put back
+    unsigned work; //  since the clock was last read
     uint64_t deadline_ns, random[4];
     //  The invocation, and what it has done so far.
     struct ag_str invoke;

@@ -32,7 +32,7 @@ static struct ag_act act;
 static lua_State *
 ours (void)
 {
-    act = (struct ag_act){.limits = {64 << 20, 20000}};
+    act = (struct ag_act){.pool = {.most = 64 << 20}, .limits = {64 << 20, 20000}};
     act.L = lua_newstate (ag_guard_alloc, &act);
     *(struct ag_act **)lua_getextraspace (act.L) = &act;
     ag_guard_start (&act);
