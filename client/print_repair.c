@@ -16,10 +16,11 @@ print_kept (const struct ag_look *look, struct ag_str run)
     ag_look_text (stdout, label);
     uint64_t events = ag_pick_uint (run, "events");
     printf (": %" PRIu64 " event%s kept", events, ag_look_s (events));
+    struct ag_str first = ag_pick_text (run, "first_lost");
     if (reason.n) {
-        fputs (", lost from ", stdout);
-        ag_print_value (ag_pick (run, "first_lost"), 40);
-        fputs (" on: ", stdout);
+        fputs (first.n ? ", lost from " : ", and what stood beside them is not whole: ", stdout);
+        ag_look_text (stdout, first);
+        fputs (first.n ? " on: " : "", stdout);
         ag_look_text (stdout, reason);
     }
     fputc ('\n', stdout);

@@ -485,15 +485,18 @@ static void
 a_repair_says_what_is_damaged_and_where_each_run_ends (void **state)
 {
     (void)state;
-    assert_prints (ag_print_repair,
-                   "{'ok':false,'from':'a','to':'b','events':7,'events_lost':2,'runs':["
-                   "{'run':'r1','label':'fleet','events':3,'first_lost':null,'reason':null},"
-                   "{'run':'r2','label':'','events':4,'first_lost':'evt_005','reason':'it is "
-                   "missing'}],'files':[{'file':'000004.log','reason':'damaged at byte 9'}]}",
-                   "damaged: 000004.log: damaged at byte 9\n"
-                   "ok   r1 fleet: 3 events kept\n"
-                   "LOST r2: 4 events kept, lost from evt_005 on: it is missing\n"
-                   "7 events kept in b, 2 lost\n");
+    assert_prints (
+        ag_print_repair,
+        "{'ok':false,'from':'a','to':'b','events':7,'events_lost':2,'runs':["
+        "{'run':'r1','label':'fleet','events':3,'first_lost':null,'reason':null},"
+        "{'run':'r2','label':'','events':4,'first_lost':'evt_005','reason':'it is "
+        "missing'},{'run':'r3','label':'b','events':2,'first_lost':null,'reason':'notes: "
+        "unreadable'}],'files':[{'file':'000004.log','reason':'damaged at byte 9'}]}",
+        "damaged: 000004.log: damaged at byte 9\n"
+        "ok   r1 fleet: 3 events kept\n"
+        "LOST r2: 4 events kept, lost from evt_005 on: it is missing\n"
+        "LOST r3 b: 2 events kept, and what stood beside them is not whole: notes: unreadable\n"
+        "7 events kept in b, 2 lost\n");
 }
 
 static void

@@ -167,7 +167,10 @@ find (struct ag_repair *self, uint64_t number, struct found *found, struct ag_er
             found->run.head = found->run.base;
         return found->run.parent ? check_parent (self, found, err) : 0;
     }
-    if (why.code != AG_E_NOT_FOUND || has_later (self, number, 1))
+    bool counted =
+        number < self->old->next_run; //  beyond that only an event shows that there was a run
+    int later = has_later (self, number, 1);
+    if (later > 0 || (counted && (later || why.code != AG_E_NOT_FOUND)))
         lose (found, 1, why.code == AG_E_NOT_FOUND ? "its record is missing" : why.text);
     return 0;
 }

@@ -231,6 +231,17 @@ look_at_damage (struct bench *self, const char *what, bool may_end)
     close_store (self);
 }
 
+static uint32_t
+runs_of (const struct ag_buf *report)
+{
+    struct ag_str runs;
+    struct ag_head head = {0};
+    assert_int_equal (ag_map_get (ag_buf_str (report), "runs", &runs), 0);
+    struct ag_cursor in = ag_cursor (runs);
+    assert_int_equal (ag_next (&in, &head), 0);
+    return head.count;
+}
+
 //  From the damaged copy, as it was before anybody opened it.
 static void
 repair (struct bench *self, const char *what, bool may_end)
@@ -248,6 +259,8 @@ repair (struct bench *self, const char *what, bool may_end)
     if (verify_finds (self) || !is_prefix (self, &all))
         fail_msg ("%s: what repair made is not whole", what);
     assert_int_equal (ag_map_get (ag_buf_str (&report), "ok", &ok), 0);
+    if (runs_of (&report) > RUNS)
+        fail_msg ("%s: repair tells of %u runs, there were %d", what, runs_of (&report), RUNS);
     bool said_whole = ok.n == 1 && (uint8_t)*ok.p == 0xc3;
     if (!all && said_whole && !may_end)
         fail_msg ("%s: repair lost something and does not say so", what);
