@@ -27,10 +27,11 @@ static bool
 put_counts (struct ag_str report)
 {
     uint64_t events = ag_pick_uint (report, "events_appended"),
+             invocations = ag_pick_uint (report, "invocations"),
              failures = ag_pick_uint (report, "behavior_failures"),
              signal = ag_pick_uint (report, "signal");
-    printf ("  did     %" PRIu64 " event%s, %" PRIu64 " failure%s of behaviours; ", events,
-            ag_look_s (events), failures, ag_look_s (failures));
+    printf ("  did     %" PRIu64 " event%s, %" PRIu64 " invocation%s, %" PRIu64 " of them failed; ",
+            events, ag_look_s (events), invocations, ag_look_s (invocations), failures);
     if (signal)
         printf ("its process ended by signal %" PRIu64 "\n", signal);
     else if (ag_kind_of (ag_pick (report, "exit_code")) == AG_UINT)
@@ -102,6 +103,10 @@ ag_print_trial (const struct ag_look *look, struct ag_str report)
         put_all_walls (report, true);
         put_all_walls (report, false);
     }
+    if (ag_str_is (ag_pick_text (report, "outcome"), "completed") &&
+        !ag_pick_uint (report, "invocations"))
+        puts (
+            "  nothing of it was invoked: the scenario has no event that its behaviours wait for");
     if (tail.n) {
         puts ("  the end of its stderr:");
         ag_look_lines (stdout, tail);

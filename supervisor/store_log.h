@@ -2,9 +2,9 @@
  *
  *  A record that claims more bytes than its file has, a header of zeros, or the type of a log that is written over
  *  an older one is the end of the file for RocksDB: right after a crash in the middle of a write, or in such a log.
- *  But one damaged length or type or zeroed sector reads the same, and every record after it would be dropped without a word; in the MANIFEST that is every
- *  table made since. Each record is synced before the next is begun, so where a whole one begins after
- *  the end, the end is damage.
+ *  But one damaged length or type or zeroed sector reads the same, and every record after it would be dropped
+ *  without a word; in the MANIFEST that is every table made since. Each record is synced before the next is
+ *  begun, so where a whole one begins after the end, the end is damage.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_STORE_LOG_H

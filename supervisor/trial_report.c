@@ -78,7 +78,7 @@ ag_trial_tail (struct ag_str text)
 
 //  What it appended; that it was stopped is the house's word.
 struct counts {
-    uint64_t events, failures;
+    uint64_t events, invocations, failures;
 };
 
 static bool
@@ -86,7 +86,10 @@ count_event (void *arg, const struct ag_event *event)
 {
     struct counts *counts = arg;
     counts->events += !ag_str_eq (event->type, ag_type_name (AG_EV_RUNTIME_BUDGET_EXHAUSTED));
-    counts->failures += ag_str_eq (event->type, ag_type_name (AG_EV_BEHAVIOR_FAILED));
+    bool failed = ag_str_eq (event->type, ag_type_name (AG_EV_BEHAVIOR_FAILED));
+    counts->failures += failed;
+    counts->invocations +=
+        failed || ag_str_eq (event->type, ag_type_name (AG_EV_BEHAVIOR_COMPLETED));
     return true;
 }
 
@@ -189,6 +192,7 @@ ag_trial_write (struct ag_trial *self, struct ag_run *run, const struct ag_unit 
     put_text_or_null (&report, "outcome", ag_str (outcomes[outcome]));
     put_text_or_null (&report, "fork_run_id", ag_str (run->id));
     put_number_or_null (&report, "events_appended", true, (int64_t)counts.events);
+    put_number_or_null (&report, "invocations", true, (int64_t)counts.invocations);
     put_number_or_null (&report, "behavior_failures", true, (int64_t)counts.failures);
     put_number_or_null (&report, "exit_code", ran && !unit->signal, ran ? unit->exit_code : 0);
     put_number_or_null (&report, "signal", ran && unit->signal, ran ? unit->signal : 0);

@@ -49,8 +49,8 @@ void ag_trial_say (struct ag_trial *self, const char *format, ...)
 //  what the trial came to; unit NULL: no process of it is known.
 enum ag_trial_net ag_trial_fired (const struct ag_trial *self, const struct ag_unit *unit);
 enum ag_outcome ag_trial_judge (const struct ag_trial *self, const struct ag_unit *unit);
-//  Append {outcome, fork_run_id, events_appended, behavior_failures, exit_code, signal, net, detail, stderr_tail,
-//  nets, layers, bundle_hash}. unit NULL: it came to none.
+//  Append {outcome, fork_run_id, events_appended, invocations, behavior_failures, exit_code, signal, net, detail,
+//  stderr_tail, nets, layers, bundle_hash}. unit NULL: it came to none.
 int ag_trial_write (struct ag_trial *self, struct ag_run *run, const struct ag_unit *unit,
                     struct ag_buf *out, struct ag_err *err);
 //  The last 20 lines of a text, and of these the last 1,500 characters.

@@ -156,15 +156,25 @@ commit (struct ag_house *house)
         written (house);
 }
 
+//  A scenario that nobody reacts to goes on by itself, a few steps a turn.
+static void
+pump (struct ag_house *house)
+{
+    int steps = 0;
+    ag_queues_pump (house);
+    for (; steps < TRIAL_STEPS && ag_trials_pump (house); steps++)
+        ag_queues_pump (house);
+    if (steps == TRIAL_STEPS)
+        ag_loop_again (house->daemon->loop, 0);
+}
+
 static void
 turn_end (void *context)
 {
     struct ag_house *house = context;
     if (has_room (house)) {
         ag_hears_deliver (house);
-        ag_queues_pump (house);
-        for (int i = 0; i < TRIAL_STEPS && ag_trials_pump (house); i++)
-            ag_queues_pump (house);
+        pump (house);
         ag_replays_pump (house);
         ag_fleet_tick (house); //  after the queues, which say whose process is due
     }

@@ -231,9 +231,13 @@ ag_pool_rewind (struct ag_pool *self)
 void
 ag_pool_fini (struct ag_pool *self)
 {
+    struct ag_pool_large *large, *next;
     while (self->chunks)
         free_chunk (self);
-    while (!LIST_EMPTY (&self->larges))
-        free_large (LIST_FIRST (&self->larges));
+    for (large = LIST_FIRST (&self->larges); large; large = next) {
+        next = LIST_NEXT (large, link);
+        free (large->marked);
+        free (large);
+    }
     *self = (struct ag_pool){.most = self->most};
 }

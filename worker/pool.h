@@ -2,8 +2,9 @@
  *
  *  Small blocks are cut from chunks and kept by size; each larger one is the system's. Blocks are told their size
  *  when they go, as Lua does. What counts against the bound is what the pool has of the system: a small block that
- *  came back serves its size alone, so the sum of the blocks in use would say too little. `ag_pool_mark` remembers every byte, and `ag_pool_rewind` makes it so again, at the same
- *  places: a state that took long to make is there again for the price of a copy.
+ *  came back serves its size alone, so the sum of the blocks in use would say too little. `ag_pool_mark` remembers
+ *  every byte, and `ag_pool_rewind` makes it so again, at the same places: a state that took long to make is there
+ *  again for the price of a copy.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_POOL_H

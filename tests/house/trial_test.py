@@ -262,7 +262,14 @@ class Trials(TrialCase):
 
     def test_93_failures_of_behaviours_are_counted_and_decide_nothing(self):
         report = self.trial(self.lua('error ("a failure of its own")'), scenario=MADE * 3)
-        self.assertEqual(report["behavior_failures"], 3)
+        self.assertEqual((report["invocations"], report["behavior_failures"]), (3, 3))
+
+    def test_a_scenario_that_nothing_waits_for_invokes_nothing_and_is_over_soon(self):
+        began = time.monotonic()
+        step = [{"op": "emit", "type": "unheard", "payload": {}}]
+        report = self.trial(self.lua(), "--events", "60000", scenario=step * 6000)
+        self.assertEqual((report["invocations"], report["events_appended"] > 6000), (0, True))
+        self.assertLess(time.monotonic() - began, 10)
 
     def test_94_secrets_and_grants_of_the_parent_are_not_the_candidates(self):
         code = ("with open('/proc/self/environ', 'rb') as file: seen = sorted(v.split(b'=')[0].decode() for v in"
