@@ -353,8 +353,9 @@ ag_open_ag (lua_State *L)
 static int
 no_such_field (lua_State *L)
 {
+    ag_push_shown (L, 2);
     return luaL_error (L, "%s has no %s; it has %s", lua_tostring (L, lua_upvalueindex (1)),
-                       luaL_tolstring (L, 2, NULL), lua_tostring (L, lua_upvalueindex (2)));
+                       lua_tostring (L, -1), lua_tostring (L, lua_upvalueindex (2)));
 }
 
 void

@@ -284,7 +284,7 @@ check_args (lua_State *L, const char *tool, struct ag_str declared)
     for (lua_pushnil (L); lua_next (L, 2); lua_pop (L, 1)) {
         lua_pushvalue (L, -2);
         if (lua_rawget (L, schema) == LUA_TNIL)
-            luaL_error (L, "%s takes no %s", tool, luaL_tolstring (L, -3, NULL));
+            luaL_error (L, "%s takes no %s", tool, (ag_push_shown (L, -3), lua_tostring (L, -1)));
         lua_pop (L, 1);
     }
     lua_pop (L, 1);

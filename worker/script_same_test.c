@@ -1,0 +1,115 @@
+//  What a script can see is the same in every run: no addresses, no order of a hash table, nothing of the
+//  invocations before.
+//  SPDX-License-Identifier: Apache-2.0
+#include "worker/fake_test.h"
+
+//  Hand out an invocation of behaviour b; the first request.
+static const char *
+invoke (struct fake *fake)
+{
+    fake_say (fake,
+              "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{}},"
+              "\"mint\":{\"object\":1,\"relation\":1},\"seed\":1}");
+    return fake_hear (fake);
+}
+
+//  A worker with a pack of these files (pairs of path and source), up to its first `next`.
+static void
+start (struct fake *fake, const char *const *files)
+{
+    fake_start (fake, NULL);
+    fake_hear (fake);
+    fake_welcome_files (fake, files, NULL, NULL);
+    assert_non_null (strstr (fake_hear (fake), "{\"do\":\"register\""));
+    fake_say (fake, "{\"do\":\"ok\"}");
+    assert_string_equal (fake_hear (fake), "{\"do\":\"next\"}");
+}
+
+static void
+end (struct fake *fake)
+{
+    fake_say (fake, "{\"do\":\"stop\",\"reason\":\"idle\"}");
+    fake->json.n = 0;
+    assert_int_equal (fake_end (fake), 0);
+}
+
+//  What a behaviour with this body says, as JSON; `top` stands before it.
+static void
+body_says (const char *top, const char *body, const char *expected)
+{
+    struct fake fake;
+    char *source =
+        ag_xprintf ("%s\nag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+                    "local function why (f, ...) return (select (2, pcall (f, ...))) end\n"
+                    "local function say (v) graph.emit ('said', { v = v }) end\n%s\nend }",
+                    top, body);
+    char *wanted = ag_xprintf ("\"payload\":{\"v\":%s}}],\"next\":true}", expected);
+    start (&fake, (const char *[]){"main.lua", source, NULL});
+    const char *heard = invoke (&fake);
+    if (!strstr (heard, wanted))
+        fail_msg ("%s: %s, without %s", body, heard, wanted);
+    end (&fake);
+    free (wanted);
+    free (source);
+}
+
+static void
+an_error_shows_no_address (void **state)
+{
+    (void)state;
+    body_says ("ag.tool { name = 'n', args = {}, function () end }",
+               "local list = {}\n"
+               "for i, t in ipairs ({ graph, ctx, ag }) do\n"
+               "    for j, key in ipairs ({ {}, print, ag.null }) do\n"
+               "        list[#list + 1] = why (function () return t[key] end):match (': (.-);')\n"
+               "    end\n"
+               "end\n"
+               "say (table.concat (list, ', '))",
+               "\"graph has no table, graph has no function, graph has no null, "
+               "ctx has no table, ctx has no function, ctx has no null, "
+               "ag has no table, ag has no function, ag has no null\"");
+    body_says ("ag.tool { name = 'n', args = {}, function () end }",
+               "say (why (ctx.call, 'n', { [print] = 1 }))", "\"n takes no function\"");
+}
+
+//  Each function with each three of the values that have an address.
+static void
+no_function_says_an_address_whatever_it_is_given (void **state)
+{
+    (void)state;
+    body_says ("",
+               "local values, tried = { {}, print, ag.null, { {} } }, 0\n"
+               "local base = { assert, error, ipairs, next, pairs, pcall, print, require, select, "
+               "tonumber, tostring, type }\n"
+               "local function try (name, f, ...)\n"
+               "    local _, text = pcall (f, ...)\n"
+               "    tried = tried + 1\n"
+               "    if type (text) == 'string' and text:find ('0x', 1, true) then\n"
+               "        error (name .. ': ' .. text)\n"
+               "    end\n"
+               "end\n"
+               "local function try_all (t, first)\n"
+               "    for name, f in pairs (t) do\n"
+               "        for i = 1, type (f) == 'function' and 16 or 0 do\n"
+               "            local a, b = values[(i - 1) // 4 + 1], values[(i - 1) % 4 + 1]\n"
+               "            try (name, f, first or a, first and a or b, b)\n"
+               "        end\n"
+               "    end\n"
+               "end\n"
+               "for _, t in ipairs ({ base, string, table, math, utf8, ag, graph, ctx }) do\n"
+               "    try_all (t)\n"
+               "    if t ~= graph and t ~= ctx then try_all (t, '%s%d') end\n"
+               "end\n"
+               "say (tried > 2000)",
+               "true");
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (an_error_shows_no_address),
+        cmocka_unit_test (no_function_says_an_address_whatever_it_is_given),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
