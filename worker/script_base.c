@@ -238,15 +238,6 @@ counted (lua_State *L)
     return call_original (L);
 }
 
-static int
-table_sort (lua_State *L)
-{
-    luaL_checktype (L, 1, LUA_TTABLE);
-    luaL_argcheck (L, lua_rawlen (L, 1) <= MOST_ELEMENTS, 1, "more than 1000000 elements");
-    ag_guard_spend (L, 8 * lua_rawlen (L, 1));
-    return call_original (L);
-}
-
 //  A range of the arguments `from` and `from + 1`, when they are there.
 static void
 check_range (lua_State *L, int from)

@@ -112,6 +112,7 @@ void ag_open_base (lua_State *L);   //  script_base.c: globals, math, table, utf
 void ag_open_string (lua_State *L); //  script_string.c
 void ag_open_ag (lua_State *L);     //  script_ag.c: ag
 int ag_print (lua_State *L);        //  script_ctx.c: print
+int ag_sort (lua_State *L);         //  script_sort.c: table.sort
 int ag_require (lua_State *L);      //  script.c: require
 void ag_seed_random (struct ag_act *act, struct ag_str seed);
 int ag_random_number (lua_State *L); //  () in [0, 1), (n) in 1..n, (m, n) in m..n
