@@ -51,19 +51,26 @@ index_of (const char *const *list, const char *word)
     return -1;
 }
 
+//  Of the fields that it does not have the first by bytes is named: the order of the table is another in every run.
 static void
 check_fields (lua_State *L, const struct kind *kind, const char *name)
 {
-    for (lua_pushnil (L); lua_next (L, 1); lua_pop (L, 1)) {
-        if (lua_isinteger (L, -2) && lua_tointeger (L, -2) == 1)
-            continue;
-        lua_pushvalue (L, -2);
+    const char *first = NULL;
+    lua_pushnil (L); //  the place of first
+    int at = lua_gettop (L);
+    for (lua_pushnil (L); lua_next (L, 1); lua_settop (L, at + 1)) {
+        bool is_function = lua_isinteger (L, -2) && lua_tointeger (L, -2) == 1;
+        ag_push_shown (L, -2);
         const char *field = lua_tostring (L, -1);
-        if (!field || index_of (kind->fields, field) < 0)
-            wrong (L, kind, name,
-                   lua_pushfstring (L, "no field is called \"%s\"", field ? field : "?"));
-        lua_pop (L, 1);
+        if (is_function || index_of (kind->fields, field) >= 0 ||
+            (first && strcmp (field, first) >= 0))
+            continue;
+        first = field;
+        lua_copy (L, -1, at);
     }
+    if (first)
+        wrong (L, kind, name, lua_pushfstring (L, "no field is called \"%s\"", first));
+    lua_pop (L, 1);
 }
 
 //  The function is on top of the stack. Fewer parameters than are given is Lua's own habit; more, or a

@@ -37,7 +37,9 @@ by_order (const void *a, const void *b)
         return ag_str_cmp (x->text, y->text);
     if (x->integral && y->integral)
         return (x->i > y->i) - (x->i < y->i);
-    return (x->n > y->n) - (x->n < y->n);
+    if (x->n == y->n) //  2^63 and the greatest integer
+        return (int)y->integral - (int)x->integral;
+    return x->n < y->n ? -1 : 1;
 }
 
 static void
@@ -54,7 +56,7 @@ read_key (lua_State *L, int index, struct key *key)
     } else if (type == LUA_TBOOLEAN)
         key->n = lua_toboolean (L, index);
     else
-        luaL_error (L, "a key that is a %s has no place in an order", luaL_typename (L, index));
+        luaL_error (L, "a key that is no number, text or boolean has no place in an order");
 }
 
 static size_t

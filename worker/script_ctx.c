@@ -267,25 +267,39 @@ do_tool (lua_State *L, struct ag_buf *output, struct ag_err *err)
     return -1;
 }
 
-//  The declared arguments of a tool are there, of their types, and no others.
-static void
-check_args (lua_State *L, const char *tool, struct ag_str declared)
+//  Push the next key of a map, over which the cursor stands, as a text of Lua; false: there is none.
+static bool
+push_next_key (lua_State *L, struct ag_cursor *in)
 {
+    struct ag_str key, value;
+    if (ag_take (in, &key) || ag_take (in, &value))
+        return false;
+    ag_lua_push (L, key);
+    return true;
+}
+
+//  The declared arguments of a tool are there, of their types, and no others: args and declared are maps whose
+//  keys stand in the order of their bytes, so that the same one is named in every run.
+static void
+check_args (lua_State *L, const char *tool, struct ag_str args, struct ag_str declared)
+{
+    struct ag_cursor wanted = ag_cursor (declared), given = ag_cursor (args);
+    struct ag_head head;
     ag_lua_push (L, declared);
     int schema = lua_gettop (L);
-    for (lua_pushnil (L); lua_next (L, schema); lua_pop (L, 1)) {
+    for (ag_next (&wanted, &head); push_next_key (L, &wanted); lua_settop (L, schema)) {
+        lua_pushvalue (L, -1);
+        lua_rawget (L, schema);
         lua_pushvalue (L, -2);
-        lua_gettable (L, 2);
-        const char *wanted = lua_tostring (L, -2), *given = luaL_typename (L, -1);
-        if (!wanted || strcmp (wanted, given))
-            luaL_error (L, "%s: %s is a %s, not a %s", tool, lua_tostring (L, -3), wanted, given);
-        lua_pop (L, 1);
+        lua_rawget (L, 2);
+        const char *type = lua_tostring (L, -2), *has = luaL_typename (L, -1);
+        if (!type || strcmp (type, has))
+            luaL_error (L, "%s: %s is a %s, not a %s", tool, lua_tostring (L, -3), type, has);
     }
-    for (lua_pushnil (L); lua_next (L, 2); lua_pop (L, 1)) {
-        lua_pushvalue (L, -2);
+    for (ag_next (&given, &head); push_next_key (L, &given); lua_settop (L, schema)) {
+        lua_pushvalue (L, -1);
         if (lua_rawget (L, schema) == LUA_TNIL)
-            luaL_error (L, "%s takes no %s", tool, (ag_push_shown (L, -3), lua_tostring (L, -1)));
-        lua_pop (L, 1);
+            luaL_error (L, "%s takes no %s", tool, lua_tostring (L, -2));
     }
     lua_pop (L, 1);
 }
@@ -305,11 +319,13 @@ ctx_call (lua_State *L)
     int ours = ag_script_tool (act->script, name, &act->tool, &err);
     if (ours < 0)
         return ag_raise (L, &err);
-    if (ours)
-        check_args (L, tool, act->tool.schema);
     ag_buf_clear (&act->value);
     ag_lua_put (L, 2, &act->value, "args");
-    luaL_argcheck (L, act->value.n <= MOST_ARGS_BYTES, 2, "args of more than 1 MiB");
+    struct ag_str args = ag_buf_str (&act->value);
+    luaL_argcheck (L, args.n <= MOST_ARGS_BYTES, 2, "args of more than 1 MiB");
+    luaL_argcheck (L, !ours || ag_kind_of (args) == AG_MAP, 2, "a map of arguments, not a list");
+    if (ours)
+        check_args (L, tool, args, act->tool.schema);
     return effect (L, tool, ours || idempotent, ours ? do_tool : NULL);
 }
 

@@ -69,7 +69,8 @@ an_error_shows_no_address (void **state)
                "ctx has no table, ctx has no function, ctx has no null, "
                "ag has no table, ag has no function, ag has no null\"");
     body_says ("ag.tool { name = 'n', args = {}, function () end }",
-               "say (why (ctx.call, 'n', { [print] = 1 }))", "\"n takes no function\"");
+               "say (why (ctx.call, 'n', { [print] = 1 }))",
+               "\"args: a table with other keys than texts, or than 1 to n without a hole\"");
 }
 
 //  Each function with each three of the values that have an address.
@@ -104,12 +105,60 @@ no_function_says_an_address_whatever_it_is_given (void **state)
                "true");
 }
 
+//  Texts lie in a table by a seed that each state has its own of.
+static void
+of_many_mistakes_the_first_in_the_order_of_bytes_is_named (void **state)
+{
+    static const char top[] =
+        "local function why (f, ...) return (select (2, pcall (f, ...))) end\n"
+        "local many = {}\n"
+        "for i = 10, 99 do many['f' .. i] = 'string' end\n"
+        "ag.tool { name = 'n', args = many, function () end }\n"
+        "ag.tool { name = 'm', args = {}, function () end }\n"
+        "local b = { name = 'z', on = { 'x' }, [2] = true, [1] = function () end }\n"
+        "for i = 10, 99 do b['f' .. i] = true end\n"
+        "local two = why (ag.behavior, b)\n"
+        "b[2] = nil\n"
+        "local field = why (ag.behavior, b)\n";
+    (void)state;
+    body_says (top, "say ({ two, field, why (ctx.call, 'n', {}), why (ctx.call, 'm', many) })",
+               "[\"behavior \\\"z\\\": no field is called \\\"2\\\"\","
+               "\"behavior \\\"z\\\": no field is called \\\"f10\\\"\","
+               "\"n: f10 is a string, not a nil\",\"m takes no f10\"]");
+    body_says (top, "say (why (ctx.call, 'm', { 1 }))",
+               "\"bad argument #2 to '?' (a map of arguments, not a list)\"");
+}
+
+static void
+every_key_that_has_a_place_in_the_order_has_one_place (void **state)
+{
+    (void)state;
+    body_says ("",
+               "local t = { [{}] = 1, [print] = 2 }\n"
+               "say (why (pairs, t))",
+               "\"a key that is no number, text or boolean has no place in an order\"");
+    body_says ("",
+               "local order = {}\n"
+               "for i = 1, 64 do\n"
+               "    local t = {}\n"
+               "    for j = 1, i // 2 do t['k' .. j] = 0 end\n"
+               "    if i % 2 == 0 then t[2^63] = 0 end\n"
+               "    t[math.maxinteger] = 0\n"
+               "    t[2^63] = 0\n"
+               "    order[math.type ((next (t)))] = true\n"
+               "end\n"
+               "say (order)",
+               "{\"integer\":true}");
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (an_error_shows_no_address),
         cmocka_unit_test (no_function_says_an_address_whatever_it_is_given),
+        cmocka_unit_test (of_many_mistakes_the_first_in_the_order_of_bytes_is_named),
+        cmocka_unit_test (every_key_that_has_a_place_in_the_order_has_one_place),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
