@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST_OPS_BYTES = 7 << 20 };
 
@@ -133,52 +134,71 @@ need_object (lua_State *L, const char *function)
     return thing;
 }
 
-static bool
-next_pair (struct ag_cursor *in, struct ag_str *key, struct ag_str *value)
-{
-    return !ag_take (in, key) && !ag_take (in, value);
-}
-
 //  Open a map; what is no map has no pairs.
 static struct ag_cursor
-open_map (struct ag_str map)
+open_map (struct ag_str map, uint32_t *pairs)
 {
     struct ag_head head;
     struct ag_cursor in = ag_cursor (map);
-    if (ag_next (&in, &head) || head.kind != AG_MAP)
+    bool is_map = !ag_next (&in, &head) && head.kind == AG_MAP;
+    *pairs = is_map ? head.count : 0;
+    if (!is_map)
         in.p = in.end;
     return in;
 }
 
-//  Keys are in their shortest form on both sides.
 static bool
-has_key (struct ag_str map, struct ag_str wanted)
+next_pair (struct ag_cursor *in, struct ag_str *key, struct ag_str *value)
 {
-    struct ag_cursor in = open_map (map);
-    struct ag_str key, value;
-    while (next_pair (&in, &key, &value))
-        if (ag_str_eq (key, wanted))
-            return true;
-    return false;
+    struct ag_head head;
+    if (ag_next (in, &head) || head.kind != AG_TEXT || ag_take (in, value))
+        return false;
+    *key = head.s;
+    return true;
 }
 
-//  The fields of base that over does not have, then those of over, as one map.
-static void
-merge (struct ag_str base, struct ag_str over, struct ag_buf *out)
+//  What one pair of a map counts for, besides its bytes.
+enum { PAIR = 16, BYTES_SHIFT = 6 };
+
+//  Push an array of the keys of a map that came from Lua, which stand in the order of their bytes.
+static const struct ag_str *
+push_keys (lua_State *L, struct ag_str map)
 {
+    uint32_t n;
+    struct ag_str value;
+    struct ag_cursor in = open_map (map, &n);
+    struct ag_str *keys = lua_newuserdatauv (L, ((size_t)n + 1) * sizeof *keys, 0);
+    for (uint32_t i = 0; i < n && next_pair (&in, &keys[i], &value); i++)
+        ;
+    return keys;
+}
+
+//  The fields of base that over does not have, then those of over, as one map; keys: those of over, sorted.
+static void
+merge (struct ag_str base, struct ag_str over, const struct ag_str *keys, struct ag_buf *out)
+{
+    uint32_t most, count, pairs = 0;
     struct ag_str key, value;
-    uint32_t pairs = 0;
+    struct ag_cursor old = open_map (base, &most), new = open_map (over, &count);
     size_t at = ag_open_map (out);
-    for (int i = 0; i < 2; i++) {
-        struct ag_cursor in = open_map (i ? over : base);
-        while (next_pair (&in, &key, &value))
-            if (i || !has_key (over, key)) {
-                ag_put_value (out, key);
-                ag_put_value (out, value);
-                pairs++;
-            }
-    }
-    ag_close (out, at, pairs);
+    while (next_pair (&old, &key, &value))
+        if (!bsearch (&key, keys, count, sizeof *keys, ag_str_order)) {
+            ag_put_text (out, key);
+            ag_put_value (out, value);
+            pairs++;
+        }
+    ag_buf_add (out, new.p, (size_t)(new.end - new.p));
+    ag_close (out, at, pairs + count);
+}
+
+//  Account for a merge before it is begun, since it must not be left by an error.
+static void
+spend (lua_State *L, struct ag_str base, struct ag_str over)
+{
+    uint32_t old, new;
+    open_map (base, &old);
+    open_map (over, &new);
+    ag_guard_spend (L, PAIR * ((size_t)old + new) + ((base.n + over.n) >> BYTES_SHIFT));
 }
 
 static int
@@ -192,9 +212,12 @@ change (lua_State *L, const char *function, const char *op_name, bool whole)
     struct ag_buf *op = add_op (L, op_name, 2);
     put (op, "id", id);
     put_data (op, "data", data);
-    ag_map_get (thing, "data", &old);
+    if (!whole)
+        ag_map_get (thing, "data", &old);
     ag_map_uint (thing, "version", &version);
-    merge (whole ? AG_LIT ("\x80") : old, data, &merged);
+    const struct ag_str *keys = push_keys (L, data);
+    spend (L, old, data);
+    merge (old, data, keys, &merged);
     keep_object (L, id, ag_thing_text (thing, "type"), ag_buf_str (&merged), version + 1);
     ag_buf_fini (&merged);
     ag_know (L, id, AG_PRESENT, ag_buf_str (&ag_act (L)->reply));
