@@ -85,8 +85,10 @@ void
 ag_packs_fini (struct ag_packs *packs)
 {
     for (size_t i = 0; i < packs->count; i++) {
-        for (size_t j = 0; j < packs->list[i].count; j++)
+        for (size_t j = 0; j < packs->list[i].count; j++) {
             ag_buf_fini (&packs->list[i].files[j].compiled);
+            ag_buf_fini (&packs->list[i].files[j].fault);
+        }
         free (packs->list[i].files);
     }
     free (packs->list);

@@ -8,7 +8,8 @@
 
 struct ag_pack_file {
     struct ag_str path, bytes;
-    struct ag_buf compiled; //  the script host's own, made from bytes; empty until first loaded
+    //  The script host's own, made from bytes: byte code, or why there is none.
+    struct ag_buf compiled, fault;
 };
 
 struct ag_pack {

@@ -151,6 +151,75 @@ every_key_that_has_a_place_in_the_order_has_one_place (void **state)
                "{\"integer\":true}");
 }
 
+//  A parser counts levels of calls, byte code does not; and what is wrong with a file is found once.
+static void
+what_a_require_comes_to_does_not_depend_on_the_one_before (void **state)
+{
+    static const char body[] =
+        "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+        "    local function nested (n, f, ...)\n"
+        "        if n == 0 then return pcall (f, ...) end\n"
+        "        return select (2, pcall (nested, n - 1, f, ...))\n"
+        "    end\n"
+        "    local ok, deep = nested (150, require, 'deep')\n"
+        "    local _, broken = pcall (require, 'broken')\n"
+        "    graph.emit ('said', { ok = ok, deep = type (deep), broken = broken })\n"
+        "end }";
+    static const char said[] = "{\"broken\":\"p/broken.lua:2: unexpected symbol near '='\","
+                               "\"deep\":\"table\",\"ok\":true}";
+    char deep[] = "return ____________________________________________________________"
+                  "____________________________________________________________";
+    struct fake fake;
+    (void)state;
+    memset (strchr (deep, '_'), '{', 60);
+    memset (strchr (deep, '_'), '}', 60);
+    start (&fake, (const char *[]){"main.lua", body, "deep.lua", deep, "broken.lua", "\n=", NULL});
+    for (int i = 0; i < 2; i++) {
+        const char *heard = invoke (&fake);
+        if (!strstr (heard, said))
+            fail_msg ("%d: %s, without %s", i, heard, said);
+        fake_say (&fake, "{\"do\":\"ok\"}");
+        fake_hear (&fake);
+    }
+    end (&fake);
+}
+
+//  Its parser needs more than the 6 MiB of a script.
+static void
+a_file_that_no_memory_compiles_is_the_limit_of_who_requires_it (void **state)
+{
+    enum { TABLES = 600000 };
+    static const char body[] =
+        "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+        "    if event.payload.big then pcall (require, 'big') end\n"
+        "    graph.emit ('said', {})\n"
+        "end }";
+    struct ag_buf big = {0};
+    struct fake fake;
+    (void)state;
+    ag_buf_text (&big, "return {");
+    for (int i = 0; i < TABLES; i++)
+        ag_buf_add (&big, "{},", 3);
+    ag_buf_add (&big, "}", 2);
+    fake_start (&fake, NULL);
+    fake_hear (&fake);
+    fake_welcome_files (&fake,
+                        (const char *[]){"main.lua", body, "big.lua", (const char *)big.p, NULL},
+                        "{\"memory\":8388608}", NULL);
+    ag_buf_fini (&big);
+    assert_non_null (strstr (fake_hear (&fake), "{\"do\":\"register\""));
+    fake_say (&fake, "{\"do\":\"ok\"}");
+    fake_hear (&fake);
+    assert_non_null (strstr (invoke (&fake), "\"said\""));
+    fake_say (&fake, "{\"do\":\"ok\"}");
+    fake_hear (&fake);
+    fake_say (&fake, "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{"
+                     "\"big\":true}},\"mint\":{\"object\":1,\"relation\":1},\"seed\":1}");
+    assert_non_null (strstr (fake_hear (&fake), "\"type\":\"net.memory\""));
+    fake_say (&fake, "{\"do\":\"ok\"}");
+    assert_int_equal (fake_end (&fake), 7);
+}
+
 int
 main (void)
 {
@@ -159,6 +228,8 @@ main (void)
         cmocka_unit_test (no_function_says_an_address_whatever_it_is_given),
         cmocka_unit_test (of_many_mistakes_the_first_in_the_order_of_bytes_is_named),
         cmocka_unit_test (every_key_that_has_a_place_in_the_order_has_one_place),
+        cmocka_unit_test (what_a_require_comes_to_does_not_depend_on_the_one_before),
+        cmocka_unit_test (a_file_that_no_memory_compiles_is_the_limit_of_who_requires_it),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
