@@ -4,7 +4,8 @@
  *  nothing can be carried from one invocation to the next but through the graph. A state sees the curated
  *  functions of docs/guides/lua.md and no others; its memory and its time are bounded, and once either bound
  *  has been met the script does not go on, whatever it catches (AG_TRIPPED: the caller reports and ends).
- *  Everything a script can see is the same in every run of the same invocation.
+ *  Everything a script can see is the same in every run of the same invocation, but for the length of a table with
+ *  holes, which Lua does not define.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_SCRIPT_H

@@ -151,6 +151,21 @@ every_key_that_has_a_place_in_the_order_has_one_place (void **state)
                "{\"integer\":true}");
 }
 
+//  `#` says 4 of the one, which has 4 entries, and 2 of the other.
+static void
+a_table_with_a_hole_is_refused_in_the_same_words_whatever_its_length (void **state)
+{
+    static const char words[] =
+        "data.t: a table with other keys than texts, or than 1 to n without a hole";
+    char *both = ag_xprintf ("[\"%s\",\"%s\"]", words, words);
+    (void)state;
+    body_says ("",
+               "local four, two = { 1, 2, nil, 4, x = 5 }, { 1, 2, [4] = 4, x = 5 }\n"
+               "say ({ why (graph.emit, 'x', { t = four }), why (graph.emit, 'x', { t = two }) })",
+               both);
+    free (both);
+}
+
 //  A parser counts levels of calls, byte code does not; and what is wrong with a file is found once.
 static void
 what_a_require_comes_to_does_not_depend_on_the_one_before (void **state)
@@ -228,6 +243,7 @@ main (void)
         cmocka_unit_test (no_function_says_an_address_whatever_it_is_given),
         cmocka_unit_test (of_many_mistakes_the_first_in_the_order_of_bytes_is_named),
         cmocka_unit_test (every_key_that_has_a_place_in_the_order_has_one_place),
+        cmocka_unit_test (a_table_with_a_hole_is_refused_in_the_same_words_whatever_its_length),
         cmocka_unit_test (what_a_require_comes_to_does_not_depend_on_the_one_before),
         cmocka_unit_test (a_file_that_no_memory_compiles_is_the_limit_of_who_requires_it),
     };

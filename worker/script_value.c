@@ -195,19 +195,30 @@ put_map (lua_State *L, int at, size_t n, struct ag_buf *out, const struct place 
     lua_pop (L, 1);
 }
 
-//  Marked by ag.list, or with a first element: a list. The number of entries tells a hole.
+//  Whether the keys 1 to n are all there. Each is asked for: where there is a hole, `#` differs from run to run.
+static bool
+is_whole (lua_State *L, int at, size_t n)
+{
+    bool there = true;
+    for (size_t i = 1; there && i <= n; i++) {
+        there = lua_rawgeti (L, at, (lua_Integer)i) != LUA_TNIL;
+        lua_pop (L, 1);
+    }
+    return there;
+}
+
+//  With entries, or marked by ag.list, and as many entries as there are keys from 1 on: a list.
 static void
 put_table (lua_State *L, int at, struct ag_buf *out, const struct place *place)
 {
-    lua_Integer length = (lua_Integer)lua_rawlen (L, at);
     size_t entries = 0;
     bool marked = lua_getmetatable (L, at);
     lua_pop (L, marked);
     for (lua_pushnil (L); lua_next (L, at); lua_pop (L, 1))
         entries++;
     ag_guard_spend (L, entries);
-    if ((marked || length > 0) && entries == (size_t)length)
-        put_list (L, at, length, out, place);
+    if ((marked || entries) && is_whole (L, at, entries))
+        put_list (L, at, (lua_Integer)entries, out, place);
     else if (marked)
         refuse (L, place, "a list with other keys than 1 to n without a hole");
     else
