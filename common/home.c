@@ -133,11 +133,23 @@ ag_home_make (const char *dir, struct ag_err *err)
     return rc;
 }
 
+//  What is written and which file it is written in: a copy of a home, whose file is another one, is another house.
+static void
+make_own (struct ag_home *self, const char *text, const struct stat *st)
+{
+    char place[64];
+    uint8_t hash[AG_HASH];
+    snprintf (place, sizeof place, " %ju %ju", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
+    ag_hash ((struct ag_str){text, AG_HOME_ID}, ag_str (place), hash);
+    ag_hex (hash, AG_HOME_ID / 2, self->id);
+}
+
 static int
 read_id (struct ag_home *self, struct ag_err *err)
 {
     char text[AG_HOME_ID + 3] = "", *path = ag_xprintf ("%s/id", self->dir);
-    ssize_t n = read_file (path, text, sizeof text - 1);
+    struct stat st;
+    ssize_t n = lstat (path, &st) ? -1 : read_file (path, text, sizeof text - 1);
     int rc = 0, no = errno;
     if (n < 0 && no == ENOENT)
         rc = ag_fail (err, AG_E_NO_SUPERVISOR, "%s is not a home: it has no file `id`", self->dir);
@@ -146,7 +158,7 @@ read_id (struct ag_home *self, struct ag_err *err)
     else if (!is_hex (text, n, AG_HOME_ID))
         rc = ag_fail (err, AG_E_CORRUPT, "%s does not hold %d hex characters", path, AG_HOME_ID);
     else
-        snprintf (self->id, sizeof self->id, "%.*s", AG_HOME_ID, text);
+        make_own (self, text, &st);
     free (path);
     return rc;
 }

@@ -1,7 +1,8 @@
 /*  home - where a fleet lives: its lock, identity, token, sockets, data.
  *
  *      HOME/lock   flock'd by the nursery for as long as the house stands; holds its pid
- *      HOME/id     32 hex characters, made once: what AGSUP_HOME_ID says
+ *      HOME/id     32 hex characters, made once; ID, which AGSUP_HOME_ID says, is made of them and of the
+ *                  device and inode of this file, so that a copy of a home is another house
  *      HOME/run    0700: token, and the sockets unless their paths would be longer than 90 bytes; those
  *                  live in /run/agsup/ID (a root house) or $XDG_RUNTIME_DIR/agsup/ID then
  *      HOME/data   the store          HOME/log   what processes printed

@@ -77,6 +77,31 @@ a_home_is_made_once_and_found_the_same_by_everybody (void **state)
     ag_home_fini (&other);
 }
 
+//  The copy has the same file; that it is another file is what tells.
+static void
+a_home_that_was_moved_is_the_same_house_and_a_copy_another (void **state)
+{
+    struct bench *self = *state;
+    struct ag_home home, moved, copy;
+    struct ag_err err;
+    char *path = ag_xprintf ("%s/moved", self->top);
+    char *command = ag_xprintf ("cp -a %s %s", path, self->dir);
+    assert_int_equal (ag_home_make (self->dir, &err), 0);
+    assert_int_equal (ag_home_open (&home, self->dir, &err), 0);
+    assert_int_equal (rename (self->dir, path), 0);
+    assert_int_equal (system (command), 0);
+    assert_int_equal (ag_home_open (&moved, path, &err), 0);
+    assert_int_equal (ag_home_open (&copy, self->dir, &err), 0);
+    assert_string_equal (home.id, moved.id);
+    assert_string_not_equal (home.id, copy.id);
+    assert_int_equal (strspn (copy.id, "0123456789abcdef"), AG_HOME_ID);
+    ag_home_fini (&home);
+    ag_home_fini (&moved);
+    ag_home_fini (&copy);
+    free (command);
+    free (path);
+}
+
 static void
 a_home_has_one_holder_and_the_second_is_told_who (void **state)
 {
@@ -213,6 +238,7 @@ main (void)
 #define T(name) cmocka_unit_test_setup_teardown (name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T (a_home_is_made_once_and_found_the_same_by_everybody),
+        T (a_home_that_was_moved_is_the_same_house_and_a_copy_another),
         T (a_folder_that_holds_other_things_does_not_become_a_home),
         T (a_home_has_one_holder_and_the_second_is_told_who),
         T (the_lock_stays_until_the_last_who_inherited_it_is_gone),

@@ -83,6 +83,31 @@ a_second_start_is_refused_and_harms_nothing (void **state)
     assert_false (readable_within (house->listener, 0));
 }
 
+//  With all that lies in it: the lock, the token, the identity.
+static void
+a_copy_of_a_living_home_is_another_house_and_harms_nothing (void **state)
+{
+    struct house *house = *state;
+    struct house copy = {.uid = house->uid, .control = -1, .listener = house->listener};
+    char command[200];
+    open_house (house, NULL);
+    sleeper (house, 1, AG_CHILD_WORKER);
+    await (house, AG_NURSERY_SPAWNED, 1);
+    strcpy (copy.dir, house->dir);
+    snprintf (copy.home, sizeof copy.home, "%s/copy", house->dir);
+    snprintf (command, sizeof command, "cp -r %s %s", house->home, copy.home);
+    assert_int_equal (system (command), 0);
+    open_house (&copy, NULL);
+    assert_string_not_equal (house->id, copy.id);
+    assert_int_equal (count_of (1), 1);
+    assert_int_equal (waitpid (house->agsupd, NULL, WNOHANG), 0);
+    assert_int_equal (end_in_order (&copy), 0);
+    assert_int_equal (count_of (1), 1);
+    close (copy.control);
+    ag_nursery_destroy (&copy.nursery);
+    free (copy.heard);
+}
+
 static void
 a_program_that_is_missing_or_an_option_that_is_wrong_stops_the_start (void **state)
 {
@@ -424,6 +449,7 @@ main (int argc, char **argv)
     const struct CMUnitTest ours[] = {
         OURS (a_home_is_made_closed_to_others_with_a_new_token_each_time),
         OURS (a_second_start_is_refused_and_harms_nothing),
+        OURS (a_copy_of_a_living_home_is_another_house_and_harms_nothing),
         OURS (a_program_that_is_missing_or_an_option_that_is_wrong_stops_the_start),
         OURS (workers_die_with_their_supervisor_and_services_are_handed_on),
         OURS (the_configuration_is_given_until_a_supervisor_was_ready),

@@ -32,6 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "common/buf.h"
+#include "common/home.h"
 #include "common/spawn_wire.h"
 #include "supervisor/nursery/clock.h"
 #include "supervisor/nursery/procs.h"
@@ -180,12 +181,11 @@ greet (struct house *self)
 static inline void
 read_id (struct house *self)
 {
-    char path[128];
-    snprintf (path, sizeof path, "%s/id", self->home);
-    FILE *file = fopen (path, "re");
-    assert_non_null (file);
-    assert_int_equal (fscanf (file, "%32s", self->id), 1);
-    fclose (file);
+    struct ag_home home;
+    struct ag_err err;
+    assert_int_equal (ag_home_open (&home, self->home, &err), 0);
+    strcpy (self->id, home.id);
+    ag_home_fini (&home);
 }
 
 static inline void
