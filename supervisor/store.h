@@ -72,7 +72,7 @@ int ag_store_reopen (ag_store_t *self, struct ag_err *err);
 void ag_store_release (ag_store_t *self, enum ag_table table);
 
 //  Random identity made with the store (16 bytes in hex), and the epoch, which rises at every open; on a disk
-//  without room a store opens too, and its epoch reaches the disk with the first write.
+//  without room a store opens too, and its epoch reaches the disk with the first write; a new one is not made there.
 const char *ag_store_identity (const ag_store_t *self);
 uint64_t ag_store_epoch (const ag_store_t *self);
 

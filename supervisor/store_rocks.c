@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 enum {
     MIB = 1 << 20,
@@ -23,6 +24,8 @@ enum {
     BUFFERS_BYTES = 64 * MIB, //  of all of them together
     CACHE_BYTES = 48 * MIB,   //  blocks, indexes and filters
     WAL_BYTES = 64 * MIB,
+    FIRST_BYTES = 16 * MIB, //  on the disk when a store is made,
+    OPEN_BYTES = 1 * MIB,   //  or opened
     LOG_BYTES = 1 * MIB,
     LOG_FILES = 5,
     LOG_LEVEL_FATAL = 4,
@@ -301,11 +304,29 @@ check_before (struct rocks *self, struct ag_err *err)
     return closed < 0 ? -1 : 0;
 }
 
+//  RocksDB aborts where the disk fills up while it makes its first files, or the new list of those it has.
+static int
+check_room (struct rocks *self, struct ag_err *err)
+{
+    char *current = ag_xprintf ("%s/CURRENT", self->dir);
+    uint64_t bytes, wanted = access (current, F_OK) ? FIRST_BYTES : OPEN_BYTES;
+    free (current);
+    if (self->base.ops->room (&self->base, &bytes, err))
+        return -1;
+    if (bytes >= wanted)
+        return 0;
+    return ag_fail (err, AG_E_DISK_FULL,
+                    "%" PRIu64
+                    " bytes are free on the disk of %s, to open the store takes %" PRIu64,
+                    bytes, self->dir, wanted);
+}
+
 static int
 open_db (struct rocks *self, struct ag_err *err)
 {
     char *text = NULL;
-    if (ag_store_files_make (self->dir, err) || (!self->past && check_before (self, err)))
+    if (ag_store_files_make (self->dir, err) || (!self->past && check_before (self, err)) ||
+        check_room (self, err))
         return -1;
     self->db = rocksdb_open_column_families (self->options[0], self->dir, AG_TABLES, family,
                                              (const rocksdb_options_t *const *)self->options,

@@ -191,6 +191,45 @@ without_room_a_store_opens_and_is_read_and_enters_its_epoch_with_the_first_write
 }
 
 static void
+without_room_a_store_is_not_begun_and_nothing_is_made (void **state)
+{
+    struct bench *self = *state;
+    const int sizes[] = {4096, 16384, 100 << 10, MIB, 8 * MIB};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        mount_disk (self, sizes[i]);
+        assert_null (ag_store_rocks_new (self->dir, &self->err));
+        assert_int_equal (self->err.code, AG_E_DISK_FULL);
+        assert_non_null (strstr (self->err.text, self->dir));
+        assert_int_equal (rmdir (self->dir), 0);
+        assert_int_equal (umount (self->home), 0);
+        self->mounted = false;
+    }
+}
+
+static void
+with_little_room_a_store_opens_or_says_that_it_lacks_room (void **state)
+{
+    struct bench *self = *state;
+    mount_disk (self, 96 * MIB);
+    open_store (self);
+    while (self->acknowledged < 1000)
+        assert_int_equal (write_record (self, self->acknowledged++), 0);
+    ag_store_destroy (&self->store);
+    for (uint64_t leave = 0; leave <= 8 * MIB; leave += leave < MIB ? 8192 : MIB / 8) {
+        fill_disk (self, leave);
+        self->store = ag_store_rocks_new (self->dir, &self->err);
+        if (self->store)
+            assert_all_there (self);
+        else
+            assert_int_equal (self->err.code, AG_E_DISK_FULL);
+        ag_store_destroy (&self->store);
+        assert_int_equal (unlink (self->ballast), 0);
+    }
+    open_store (self);
+    assert_all_there (self);
+}
+
+static void
 a_store_that_writes_into_its_reserve_until_refused_opens_again (void **state)
 {
     struct bench *self = *state;
@@ -304,6 +343,8 @@ main (void)
     const struct CMUnitTest tests[] = {
         EACH (below_the_reserve_writes_are_refused_and_go_on_by_themselves_when_there_is_room),
         EACH (without_room_a_store_opens_and_is_read_and_enters_its_epoch_with_the_first_write),
+        EACH (without_room_a_store_is_not_begun_and_nothing_is_made),
+        EACH (with_little_room_a_store_opens_or_says_that_it_lacks_room),
         EACH (a_store_that_writes_into_its_reserve_until_refused_opens_again),
         EACH (without_a_reserve_a_full_disk_closes_the_store_and_loses_nothing),
         EACH (a_disk_that_fills_up_while_buffers_are_flushed_loses_nothing),

@@ -247,7 +247,7 @@ class Disk(unittest.TestCase):
                     with self.assertRaises(Refused) as refused:
                         house.ask("status")
                     self.assertEqual(refused.exception.code, "disk_full")
-                    self.assertIn("No space left", house.cli("status", check=False).stderr)
+                    self.assertIn("to open the store takes", house.cli("status", check=False).stderr)
                 with self.assertRaises(Refused) as refused:
                     house.tell("actor", "on.work")
                 self.assertEqual(refused.exception.code, "disk_full")
