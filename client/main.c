@@ -8,6 +8,7 @@
 #include "client/help.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +65,23 @@ run (const struct ag_call *call, struct ag_err *err)
     return here[call->command->cmd] ? here[call->command->cmd](call, err) : run_loaded (call, err);
 }
 
+//  No file that is opened gets the number of a standard descriptor that whoever called us has closed. To read or
+//  write these still fails, and programs that are started here find them closed.
+static void
+hold_standard (void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl (fd, F_GETFD) < 0 &&
+            open ("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
+            _exit (ag_code_status (AG_E_SYSTEM)); //  and nowhere to say it
+}
+
 int
 main (int argc, char **argv)
 {
     struct ag_call call;
     struct ag_err err = {0};
+    hold_standard();
     int rc = ag_parse (argc, argv, &call, &err) ? -1 : run (&call, &err);
     if (rc >= 0 && ag_look_flush (&err))
         rc = -1;

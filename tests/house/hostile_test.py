@@ -284,6 +284,20 @@ class Ends(unittest.TestCase):
         house.up()  # nobody holds the home
         house.down()
 
+    def test_whoever_closed_the_standard_descriptors_has_a_log_all_the_same(self):
+        house = House({"actor": agent(WORK)})
+        self.addCleanup(house.close)
+        up = f"{BIN}/agsup -c {house.config} --home {house.home} up --detach"
+        for closed in ("0<&-", "0<&- >&- 2>&-"):
+            with self.subTest(closed=closed):
+                path = os.path.join(house.home, "log/house.log")
+                before = os.path.getsize(path) if os.path.exists(path) else 0
+                subprocess.run(["sh", "-c", f"{up} {closed}"], stderr=subprocess.DEVNULL, timeout=PATIENCE, check=True)
+                with open(path, encoding="utf-8") as file:
+                    file.seek(before)
+                    self.assertIn("agsup-supervisor info: ready", file.read())
+                house.cli("down")
+
     def test_of_five_that_start_it_at_once_one_is_told_that_it_did(self):
         house = House({"actor": agent(WORK)})
         self.addCleanup(house.close)
