@@ -131,9 +131,22 @@ a_reader_that_goes_away_ends_it_quietly_and_a_full_disk_does_not (void **state)
     outcome_fini (&outcome);
     if (access ("/dev/full", W_OK))
         return;
-    outcome = agsup ("(agsup help > /dev/full)");
-    assert_int_equal (outcome.status, 1);
-    assert_contains (outcome.err, "No space left on device");
+    static const char *const lines[][2] = {
+        {"(agsup help > /dev/full)", "No space left on device"},
+        {"(agsup help --json > /dev/full)", "No space left on device"},
+        {"(agsup help >&-)", "Bad file descriptor"},
+        {"(agsup version --json >&-)", "Bad file descriptor"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        outcome = agsup (lines[i][0]);
+        assert_int_equal (outcome.status, 1);
+        assert_contains (outcome.err, "agsup: standard output: ");
+        assert_contains (outcome.err, lines[i][1]);
+        outcome_fini (&outcome);
+    }
+    outcome = agsup ("(agsup --json --home /tmp/agsup-no-home status > /dev/full)");
+    assert_int_equal (outcome.status, 69);
+    assert_contains (outcome.err, "agsup: the home /tmp/agsup-no-home: ");
     outcome_fini (&outcome);
 }
 

@@ -51,23 +51,11 @@ open_socket (ag_ask_t *self, int type, const char *endpoint, struct ag_err *err)
     return NULL;
 }
 
-//  A home of somebody else is not the same as no home.
-static int
-open_home (ag_ask_t *self, const char *dir, struct ag_err *err)
-{
-    char *id = ag_xprintf ("%s/id", dir);
-    bool refused = faccessat (AT_FDCWD, id, R_OK, AT_EACCESS) && errno == EACCES;
-    free (id);
-    if (refused)
-        return ag_fail (err, AG_E_NOT_ALLOWED, "the home %s: %s", dir, strerror (EACCES));
-    return ag_home_open (&self->home, dir, err);
-}
-
 ag_ask_t *
 ag_ask_new (const char *dir, struct ag_err *err)
 {
     ag_ask_t *self = ag_xcalloc (1, sizeof *self);
-    if (!open_home (self, dir, err) && !ag_home_token (&self->home, self->token, err)) {
+    if (!ag_home_open (&self->home, dir, err) && !ag_home_token (&self->home, self->token, err)) {
         char *endpoint = ag_xprintf ("ipc://%s", self->home.client);
         self->context = zmq_ctx_new();
         assert (self->context);

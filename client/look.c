@@ -276,8 +276,8 @@ ag_look_flush (struct ag_err *err)
     return ag_fail (err, AG_E_SYSTEM, "standard output: %s", strerror (errno ? errno : EIO));
 }
 
-//  {"error": {code, message, hint, retryable}}
-static void
+//  {"error": {code, message, hint, retryable}}; false when it could not be written.
+static bool
 error_document (const struct ag_look *look, const struct ag_err *err)
 {
     struct ag_buf answer = {0}, out = {0};
@@ -288,17 +288,15 @@ error_document (const struct ag_look *look, const struct ag_err *err)
     ag_look_json (look, ag_buf_str (&out));
     ag_buf_fini (&answer);
     ag_buf_fini (&out);
+    return !fflush (stdout) && !ferror (stdout);
 }
 
 int
 ag_look_error (const struct ag_call *call, const struct ag_err *err)
 {
     struct ag_look look = ag_look (call);
-    if (look.json) {
-        error_document (&look, err);
-        fflush (stdout);
+    if (look.json && error_document (&look, err))
         return ag_code_status (err->code);
-    }
     look.color = look.words_color;
     fprintf (stderr, "%sagsup:%s ", ag_paint (&look, AG_RED), ag_paint (&look, AG_PLAIN));
     ag_look_lines (stderr, ag_str (err->text));

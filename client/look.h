@@ -51,6 +51,6 @@ void ag_look_json_line (struct ag_str value);
 //  The last thing before the end, and after each part of a stream: 0, or -1 when nobody reads (err says
 //  AG_OK: end quietly) or the output cannot be written.
 int ag_look_flush (struct ag_err *err);
-//  Print an error as this call wants it; returns the exit status.
+//  Print an error as this call wants it, in words where a document cannot be written; returns the exit status.
 int ag_look_error (const struct ag_call *call, const struct ag_err *err);
 #endif

@@ -15,6 +15,13 @@
 
 static const char root_run[] = "/run/agsup";
 
+//  A home of somebody else is not the same as no home, or a broken one.
+static enum ag_code
+refused (enum ag_code otherwise)
+{
+    return errno == EACCES ? AG_E_NOT_ALLOWED : otherwise;
+}
+
 //  A directory of ours that nobody else can write: made, or found so.
 static int
 make_dir (const char *path, mode_t mode, struct ag_err *err)
@@ -154,7 +161,8 @@ read_id (struct ag_home *self, struct ag_err *err)
     if (n < 0 && no == ENOENT)
         rc = ag_fail (err, AG_E_NO_SUPERVISOR, "%s is not a home: it has no file `id`", self->dir);
     else if (n < 0)
-        rc = ag_fail (err, AG_E_SYSTEM, "read %s: %s", path, strerror (no));
+        rc = ag_fail (err, refused (AG_E_SYSTEM), "the home %s: read id: %s", self->dir,
+                      strerror (no));
     else if (!is_hex (text, n, AG_HOME_ID))
         rc = ag_fail (err, AG_E_CORRUPT, "%s does not hold %d hex characters", path, AG_HOME_ID);
     else
@@ -193,7 +201,8 @@ ag_home_open (struct ag_home *self, const char *dir, struct ag_err *err)
 {
     *self = (struct ag_home){.dir = realpath (dir, NULL)};
     if (!self->dir)
-        return ag_fail (err, AG_E_NO_SUPERVISOR, "the home %s: %s", dir, strerror (errno));
+        return ag_fail (err, refused (AG_E_NO_SUPERVISOR), "the home %s: %s", dir,
+                        strerror (errno));
     struct stat st;
     if (stat (self->dir, &st)) {
         ag_fail (err, AG_E_SYSTEM, "stat %s: %s", self->dir, strerror (errno));
@@ -235,7 +244,7 @@ ag_home_lock (const struct ag_home *self, struct ag_err *err)
 {
     int fd = open (self->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
-        return ag_fail (err, AG_E_SYSTEM, "open %s: %s", self->lock, strerror (errno));
+        return ag_fail (err, refused (AG_E_SYSTEM), "open %s: %s", self->lock, strerror (errno));
     if (flock (fd, LOCK_EX | LOCK_NB)) {
         ag_fail (err, AG_E_RUNNING, "process %d holds the home %s", pid_in (fd), self->dir);
         close (fd);
@@ -255,9 +264,9 @@ ag_home_holder (const struct ag_home *self, struct ag_err *err)
 {
     int fd = open (self->lock, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return errno == ENOENT
-                   ? 0
-                   : ag_fail (err, AG_E_SYSTEM, "open %s: %s", self->lock, strerror (errno));
+        return errno == ENOENT ? 0
+                               : ag_fail (err, refused (AG_E_SYSTEM), "open %s: %s", self->lock,
+                                          strerror (errno));
     pid_t pid = 0;
     if (flock (fd, LOCK_SH | LOCK_NB))
         pid = pid_in (fd);

@@ -34,7 +34,7 @@ struct ag_home {
 //  Make dir (0700) and its identity where they do not exist. AG_E_CONFIG for a folder that is no home and
 //  holds other things.
 int ag_home_make (const char *dir, struct ag_err *err);
-//  A home that exists. On failure nothing is to be freed.
+//  A home that exists; AG_E_NOT_ALLOWED for one of somebody else. On failure nothing is to be freed.
 int ag_home_open (struct ag_home *self, const char *dir, struct ag_err *err);
 void ag_home_fini (struct ag_home *self);
 

@@ -212,6 +212,27 @@ what_is_not_a_home_or_not_ours_is_refused_by_name (void **state)
     assert_int_equal (err.code, AG_E_CORRUPT);
 }
 
+//  Behind a folder that is closed to us, and closed itself.
+static void
+a_home_of_somebody_else_is_refused_as_such (void **state)
+{
+    struct bench *self = *state;
+    struct ag_home home;
+    struct ag_err err;
+    uid_t we = geteuid();
+    assert_int_equal (ag_home_make (self->dir, &err), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal (chmod (i ? self->dir : self->top, 0), 0);
+        assert_int_equal (we ? 0 : seteuid (65534), 0);
+        assert_int_equal (ag_home_open (&home, self->dir, &err), -1);
+        assert_int_equal (err.code, AG_E_NOT_ALLOWED);
+        assert_non_null (strstr (err.text, self->dir));
+        assert_int_equal (we ? 0 : seteuid (we), 0);
+        assert_int_equal (chmod (self->top, 0711), 0);
+    }
+    assert_int_equal (chmod (self->dir, 0700), 0);
+}
+
 static void
 a_folder_that_holds_other_things_does_not_become_a_home (void **state)
 {
@@ -239,6 +260,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         T (a_home_is_made_once_and_found_the_same_by_everybody),
         T (a_home_that_was_moved_is_the_same_house_and_a_copy_another),
+        T (a_home_of_somebody_else_is_refused_as_such),
         T (a_folder_that_holds_other_things_does_not_become_a_home),
         T (a_home_has_one_holder_and_the_second_is_told_who),
         T (the_lock_stays_until_the_last_who_inherited_it_is_gone),
