@@ -56,8 +56,7 @@ open_log (const char *dir, char path[PATH_MAX], struct ag_err *err)
     if (mkdir (path, 0700) && errno != EEXIST)
         return ag_fail (err, AG_E_SYSTEM, "mkdir %s: %s", path, strerror (errno));
     snprintf (path, PATH_MAX, "%s/log/house.log", dir);
-    int fd = open (path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    return fd >= 0 ? fd : ag_fail (err, AG_E_SYSTEM, "open %s: %s", path, strerror (errno));
+    return ag_home_open_file (path, O_WRONLY | O_CREAT | O_APPEND, err);
 }
 
 //  In a session of its own, with nothing of ours but the log, nor of whoever called us: a shell's lock, say.

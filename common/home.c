@@ -45,7 +45,7 @@ make_dir (const char *path, mode_t mode, struct ag_err *err)
 static ssize_t
 read_file (const char *path, char *text, size_t room)
 {
-    int fd = open (path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open (path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return -1;
     ssize_t n = read (fd, text, room);
@@ -240,11 +240,26 @@ pid_in (int fd)
 }
 
 int
+ag_home_open_file (const char *path, int flags, struct ag_err *err)
+{
+    struct stat st;
+    int fd = open (path, flags | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0 && errno != ENXIO) //  which a pipe says that nobody reads
+        return ag_fail (err, errno == ENOENT ? AG_E_NOT_FOUND : refused (AG_E_SYSTEM),
+                        "open %s: %s", path, strerror (errno));
+    if (fd >= 0 && !fstat (fd, &st) && S_ISREG (st.st_mode))
+        return fd;
+    if (fd >= 0)
+        close (fd);
+    return ag_fail (err, AG_E_EXISTS, "%s exists and is not a file", path);
+}
+
+int
 ag_home_lock (const struct ag_home *self, struct ag_err *err)
 {
-    int fd = open (self->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = ag_home_open_file (self->lock, O_RDWR | O_CREAT | O_NOFOLLOW, err);
     if (fd < 0)
-        return ag_fail (err, refused (AG_E_SYSTEM), "open %s: %s", self->lock, strerror (errno));
+        return -1;
     if (flock (fd, LOCK_EX | LOCK_NB)) {
         ag_fail (err, AG_E_RUNNING, "process %d holds the home %s", pid_in (fd), self->dir);
         close (fd);
@@ -262,11 +277,9 @@ ag_home_lock (const struct ag_home *self, struct ag_err *err)
 pid_t
 ag_home_holder (const struct ag_home *self, struct ag_err *err)
 {
-    int fd = open (self->lock, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = ag_home_open_file (self->lock, O_RDONLY | O_NOFOLLOW, err);
     if (fd < 0)
-        return errno == ENOENT ? 0
-                               : ag_fail (err, refused (AG_E_SYSTEM), "open %s: %s", self->lock,
-                                          strerror (errno));
+        return err->code == AG_E_NOT_FOUND ? 0 : -1;
     pid_t pid = 0;
     if (flock (fd, LOCK_SH | LOCK_NB))
         pid = pid_in (fd);

@@ -44,6 +44,10 @@ int ag_home_lock (const struct ag_home *self, struct ag_err *err);
 //  The pid of the process that holds the lock; 0 when nobody does, -1 when that cannot be told.
 pid_t ag_home_holder (const struct ag_home *self, struct ag_err *err);
 
+//  A file of the home that is to be one, close-on-exec: a pipe in its place would keep whoever opens it.
+//  AG_E_NOT_FOUND, or AG_E_EXISTS where something else has its name.
+int ag_home_open_file (const char *path, int flags, struct ag_err *err);
+
 //  By the holder of the lock, at each `up`: the directories of sockets, data and log, and a new token.
 int ag_home_prepare (const struct ag_home *self, struct ag_err *err);
 //  At the end, by the holder of the lock: the directories outside the home that `prepare` made, with the

@@ -203,6 +203,20 @@ what_is_not_a_home_or_not_ours_is_refused_by_name (void **state)
     assert_int_equal (ag_home_token (&home, token, &err), -1);
     assert_int_equal (err.code, AG_E_CORRUPT);
     unlink (home.token);
+    alarm (5); //  a pipe keeps nobody waiting
+    assert_int_equal (mkfifo (home.token, 0600), 0);
+    assert_int_equal (ag_home_token (&home, token, &err), -1);
+    assert_int_equal (err.code, AG_E_CORRUPT);
+    unlink (home.token);
+    assert_int_equal (mkfifo (home.lock, 0600), 0);
+    assert_int_equal (ag_home_lock (&home, &err), -1);
+    assert_int_equal (err.code, AG_E_EXISTS);
+    assert_int_equal (ag_home_holder (&home, &err), -1);
+    assert_int_equal (err.code, AG_E_EXISTS);
+    assert_int_equal (ag_home_open_file (home.lock, O_WRONLY | O_APPEND, &err), -1);
+    assert_int_equal (err.code, AG_E_EXISTS);
+    assert_non_null (strstr (err.text, home.lock));
+    alarm (0);
     assert_int_equal (symlink ("/etc/hostname", home.token), 0);
     assert_int_equal (ag_home_token (&home, token, &err), -1);
     ag_home_fini (&home);

@@ -34,7 +34,7 @@ ag_repair_file (struct ag_repair *self, struct ag_str file, const char *reason)
 static int
 copy_file (const char *from, const char *to, struct ag_err *err)
 {
-    int in = open (from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int in = open (from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int out = in < 0 ? -1 : open (to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     ssize_t n = out < 0 ? -1 : 1;
     while (n > 0)
@@ -230,7 +230,7 @@ static int
 lock (const char *from, struct ag_err *err)
 {
     char *path = ag_xprintf ("%s/lock", from);
-    int fd = open (path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open (path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     err->code = AG_OK;
     if (fd >= 0 && flock (fd, LOCK_EX | LOCK_NB))
         ag_fail (err, AG_E_RUNNING,
