@@ -300,15 +300,13 @@ begin_agent (struct ag_house *house, struct ag_str name, struct ag_str agent, bo
     struct ag_run *run;
     struct ag_buf spec = {0}, known = {0};
     struct ag_birth birth = {.label = name};
-    struct ag_str base = {0};
     bool other = false;
     uint64_t seq;
-    ag_map_text (ag_buf_str (&house->fleet->conf), "base", &base);
     int rc = ag_run_find (house->journal, name, &run, err);
     if (rc && err->code == AG_E_NOT_FOUND)
         rc = ag_run_create (house->journal, &birth, &run, err);
     if (!rc && configured) {
-        rc = ag_spec_of_agent (house->journal, name, agent, base, &spec, err);
+        rc = ag_spec_of_agent (house->journal, name, agent, ag_fleet_base (house), &spec, err);
         int noted = rc ? -1
                        : ag_note_get (house->journal, run, AG_LIT ("spec"), run->head.tip, &known,
                                       &seq, err);
@@ -514,4 +512,12 @@ ag_fleet_uids (struct ag_house *house, uint64_t *first, uint64_t *last)
         ag_map_uint (uids, "first", first);
         ag_map_uint (uids, "last", last);
     }
+}
+
+struct ag_str
+ag_fleet_base (struct ag_house *house)
+{
+    struct ag_str base = {0};
+    ag_map_text (ag_buf_str (&house->fleet->conf), "base", &base);
+    return base;
 }

@@ -117,4 +117,6 @@ bool ag_fleet_is_down (struct ag_house *house);
 
 //  The uids that workers of a house of root may have.
 void ag_fleet_uids (struct ag_house *house, uint64_t *first, uint64_t *last);
+//  The folder of the configuration in force; borrowed from it.
+struct ag_str ag_fleet_base (struct ag_house *house);
 #endif

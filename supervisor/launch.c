@@ -387,15 +387,17 @@ launch_worker (struct ag_house *house, struct ag_unit *unit, struct ag_launch *l
 }
 
 static int
-launch_service (struct ag_unit *unit, struct ag_launch *launch, struct ag_err *err)
+launch_service (struct ag_house *house, struct ag_unit *unit, struct ag_launch *launch,
+                struct ag_err *err)
 {
     struct ag_str dir;
     launch->spawn.kind = AG_CHILD_SERVICE;
     launch->spawn.layers = 1u << AG_LAYER_CGROUP;
     if (program_argv (ag_buf_str (&unit->spec), launch, err))
         return -1;
-    if (!ag_map_text (ag_buf_str (&unit->spec), "dir", &dir))
-        launch->spawn.dir = keep (launch, ag_str_dup (dir));
+    if (ag_map_text (ag_buf_str (&unit->spec), "dir", &dir))
+        dir = ag_fleet_base (house);
+    launch->spawn.dir = keep (launch, ag_str_dup (dir));
     return 0;
 }
 
@@ -409,7 +411,7 @@ ag_spec_launch (struct ag_house *house, struct ag_unit *unit, struct ag_launch *
     unit->layers = unit->uid = 0;
     unit->lacks = false;
     unit->said[0][0] = unit->said[1][0] = 0;
-    int rc =
-        unit->run ? launch_worker (house, unit, launch, err) : launch_service (unit, launch, err);
+    int rc = unit->run ? launch_worker (house, unit, launch, err)
+                       : launch_service (house, unit, launch, err);
     return rc ? -1 : add_environment (house, unit, launch, err);
 }

@@ -239,12 +239,15 @@ judge_seccomp (const struct ag_unit *unit, struct row *row)
         judge_nursery (unit, row, AG_LAYER_SECCOMP);
 }
 
-//  A program without a uid of its own works where its configuration lies.
+//  A program without a uid of its own works where its configuration lies, and a service where that says.
 static void
 judge_directory (const struct ag_unit *unit, struct row *row)
 {
+    struct ag_str dir;
     if (unit->inner || has (unit, AG_LAYER_UID))
         row->held = true;
+    else if (!unit->run && !ag_map_text (ag_buf_str (&unit->spec), "dir", &dir))
+        say (row, false, "it works in its dir");
     else
         say (row, false, "it works in the folder of the configuration");
 }

@@ -306,6 +306,17 @@ class Fleet(unittest.TestCase):
         self.state(house, "plain", "ready")
         house.down()
 
+    def test_a_service_works_in_its_dir_and_without_one_in_the_folder_of_the_configuration(self):
+        where = {"command": ["/bin/sh", "-c", "pwd; exec sleep 60"]}
+        house = self.house_of({}, services={"plain": where, "given": {**where, "dir": "actor"}})
+        for name, folder, said in (("plain", "", "it works in the folder of the configuration"),
+                                   ("given", "actor", "it works in its dir")):
+            until("what it said", lambda name=name: house.cli("output", name).stdout)
+            self.assertEqual(house.cli("output", name).stdout.split()[-1], os.path.join(house.dir, folder).rstrip("/"))
+            layer = next(one for one in house.unit(name)["layers"] if one["name"] == "directory")
+            self.assertEqual(layer["reason"], said)
+        house.down()
+
     def test_what_is_too_large_to_be_heard_whole_is_heard_without_its_data(self):
         house = self.house_of({
             "source": agent(WORK),
