@@ -71,13 +71,24 @@ copy_file (struct copy *copy, int from, int to_dir, const char *name)
         if (copy->bytes > AG_PRIVATE_BYTES || write (to, bytes, (size_t)n) != n)
             break;
     }
-    int rc = to < 0 || n != 0 || fchown (to, copy->uid, copy->uid) ? -1 : 0;
+    int rc = to < 0 || n != 0 || fchown (to, copy->uid, copy->uid) ? -1 : 0, error = errno;
     if (to >= 0)
         close (to);
-    return rc ? ag_fail (copy->err, AG_E_CONFIG,
-                         "%s cannot be copied for the worker (64 MiB at most): %s", name,
-                         strerror (errno))
+    if (copy->bytes > AG_PRIVATE_BYTES)
+        return ag_fail (copy->err, AG_E_CONFIG,
+                        "with %s there are more than %d MiB to copy for the worker", name,
+                        AG_PRIVATE_BYTES >> 20);
+    return rc ? ag_fail (copy->err, AG_E_CONFIG, "%s cannot be copied for the worker: %s", name,
+                         strerror (error))
               : 0;
+}
+
+//  Else it is its owner's, and no worker with a uid of its own could have read it where it lies.
+static bool
+is_for_others (mode_t mode)
+{
+    mode_t needs = S_ISDIR (mode) ? S_IROTH | S_IXOTH : S_IROTH;
+    return (mode & needs) == needs;
 }
 
 static int copy_dir (struct copy *copy, int from, int to, int depth);
@@ -87,7 +98,7 @@ copy_entry (struct copy *copy, int from, int to, const char *name, int depth)
 {
     struct stat st;
     int fd = openat (from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 || fstat (fd, &st)) { //  links, and what we may not read, are not part of it
+    if (fd < 0 || fstat (fd, &st) || !is_for_others (st.st_mode)) { //  nor are links part of it
         if (fd >= 0)
             close (fd);
         return 0;
@@ -133,40 +144,87 @@ copy_dir (struct copy *copy, int from, int to, int depth)
     return rc;
 }
 
-//  The folder of a program: what the configuration says, else that of the first argument that is a file.
+//  The first argument that is a file, when paths start at that folder; the caller frees it. NULL: none is.
 static char *
-folder_of (struct ag_str host)
+first_file (struct ag_str host, struct ag_str folder)
 {
-    struct ag_str base = {0}, dir, word;
-    ag_map_text (host, "base", &base);
-    if (!ag_map_text (host, "dir", &dir))
-        return ag_str_dup (dir);
+    struct ag_str word;
     struct ag_texts words = ag_texts_of (host, "command");
     for (uint32_t i = 0; ag_texts_next (&words, &word); i++) {
-        if (word.n == 0 || word.p[0] == '-')
+        if (i == 0 || word.n == 0 || word.p[0] == '-')
             continue;
         char *path = word.p[0] == '/'
                          ? ag_str_dup (word)
-                         : ag_xprintf ("%.*s/%.*s", AG_STR_ARG (base), AG_STR_ARG (word));
-        char *slash = strrchr (path, '/');
-        if (i > 0 && !access (path, R_OK) && slash && slash > path) {
-            *slash = 0;
+                         : ag_xprintf ("%.*s/%.*s", AG_STR_ARG (folder), AG_STR_ARG (word));
+        if (!access (path, R_OK) && strrchr (path, '/') > path)
             return path;
-        }
         free (path);
     }
-    return ag_str_dup (base);
+    return NULL;
+}
+
+//  Begins with that folder, or is it.
+static bool
+is_below (struct ag_str path, struct ag_str base)
+{
+    return base.n && path.n >= base.n && !memcmp (path.p, base.p, base.n) &&
+           (path.n == base.n || path.p[base.n] == '/');
+}
+
+//  Paths of a command start at the folder of the configuration, which is where a program works, also when it is given
+//  a dir. One that lies in that only would not be found. (Outside of the base, a copy of dir is all there is.)
+static int
+check_paths (const struct ag_unit *unit, struct ag_str host, struct ag_str base, struct ag_str dir,
+             struct ag_err *err)
+{
+    struct ag_str program;
+    struct ag_texts words = ag_texts_of (host, "command");
+    bool own = ag_texts_next (&words, &program) && is_below (program, base);
+    if (own || (unit->uid && !is_below (dir, base)))
+        return 0;
+    char *found = first_file (host, dir);
+    if (!found)
+        return 0;
+    size_t skip = is_below (dir, base) ? base.n + 1 : 0;
+    ag_fail (err, AG_E_CONFIG,
+             "a command's paths start at the folder of the configuration, not at dir: write %s",
+             found + skip);
+    free (found);
+    return -1;
+}
+
+//  The folder of a program: what the configuration says, else that of the first argument that is a file. NULL: err.
+static char *
+folder_of (const struct ag_unit *unit, struct ag_str host, struct ag_str base, struct ag_err *err)
+{
+    struct stat st;
+    struct ag_str dir;
+    bool given = !ag_map_text (host, "dir", &dir);
+    char *file = first_file (host, base);
+    if (given && !file && check_paths (unit, host, base, dir, err))
+        return NULL;
+    if (file && unit->uid && !stat (file, &st) && S_ISREG (st.st_mode) &&
+        !is_for_others (st.st_mode)) {
+        ag_fail (err, AG_E_CONFIG,
+                 "%s is not readable by others (mode %04o), so no worker gets a copy; chmod o+r it",
+                 file, st.st_mode & 07777);
+        free (file);
+        return NULL;
+    }
+    if (file && !given) {
+        *strrchr (file, '/') = 0;
+        return file;
+    }
+    free (file);
+    return ag_str_dup (given ? dir : base);
 }
 
 //  Copied to where it lies below the base, so that a relative argument still finds it.
 static int
-copy_folder (struct ag_unit *unit, struct ag_str host, const char *folder, struct ag_err *err)
+copy_folder (struct ag_unit *unit, struct ag_str base, const char *folder, struct ag_err *err)
 {
-    struct ag_str base = {0};
-    ag_map_text (host, "base", &base);
     struct copy copy = {.uid = unit->uid, .err = err};
-    bool below = base.n && !strncmp (folder, base.p, base.n) && strchr ("/", folder[base.n]);
-    const char *rest = below ? folder + base.n : "";
+    const char *rest = is_below (ag_str (folder), base) ? folder + base.n : "";
     int to = open (unit->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int from = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc =
@@ -274,13 +332,13 @@ ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str hos
     if (!ag_map_get (host, "packs", &packs))
         return write_pack (house, unit, packs, err);
     struct ag_str base = {0};
-    if (!unit->uid) {
-        ag_map_text (host, "base", &base);
+    ag_map_text (host, "base", &base);
+    char *folder = folder_of (unit, host, base, err);
+    if (!folder)
+        return -1;
+    if (!unit->uid)
         *work = ag_str_dup (base);
-        return 0;
-    }
-    char *folder = folder_of (host);
-    int rc = copy_folder (unit, host, folder, err);
+    int rc = unit->uid ? copy_folder (unit, base, folder, err) : 0;
     free (folder);
     return rc;
 }

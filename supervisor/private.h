@@ -8,9 +8,10 @@
 enum { AG_PRIVATE_FILES = 4096, AG_PRIVATE_BYTES = 64 << 20 };
 
 //  Make unit->dir, empty, owned by unit->uid when that is not 0. A program (host: its part of the spec; p
-//  NULL for our own worker) finds its folder there as a copy when it has a uid of its own, since it could
-//  not read the original; *work is then NULL, else the folder itself, which the caller frees. One that came in a
-//  pack finds the files of the last pack of its host.
+//  NULL for our own worker) finds its folder there, where it lies below the configuration's, as a copy when it has a
+//  uid of its own, since it could not read the original; *work is then NULL, else the configuration's folder, which
+//  the caller frees. Not copied are links, names with a dot before them, and what others may not read. One that came
+//  in a pack finds the files of the last pack of its host.
 int ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str host, char **work,
                      struct ag_err *err);
 //  Remove it with all it holds. What cannot be removed is logged.
