@@ -3,6 +3,7 @@
 #include "common/folder.h"
 #include "common/forms.h"
 #include "common/hash.h"
+#include "common/json.h"
 #include "common/manifest.h"
 #include "common/surface.h"
 #include "common/script_check.h"
@@ -385,23 +386,61 @@ refuse_setting (struct ag_str pack, struct ag_str key, struct ag_str declared, s
     return -1;
 }
 
+//  For people; a number is one kind, whether it is whole or not.
+static const char *
+kind_name (struct ag_str value)
+{
+    static const char *const names[] = {
+        [AG_NULL] = "nothing",  [AG_BOOL] = "true or false", [AG_INT] = "a number",
+        [AG_UINT] = "a number", [AG_FLOAT] = "a number",     [AG_TEXT] = "a text",
+        [AG_BYTES] = "bytes",   [AG_LIST] = "a list",        [AG_MAP] = "a table"};
+    return names[ag_kind_of (value)];
+}
+
+//  A setting of another kind than its default: what reads it expects that kind.
+static int
+refuse_kind (struct ag_str pack, struct ag_str key, struct ag_str given, struct ag_str value,
+             struct ag_err *err)
+{
+    struct ag_buf json = {0};
+    ag_json_write (given, AG_JSON_LINE, &json);
+    ag_fail (err, AG_E_USAGE,
+             "setting %.*s of pack %.*s is %.*s, which is %s: by its default it is %s",
+             AG_STR_ARG (key), AG_STR_ARG (pack), (int)(json.n > 100 ? 100 : json.n),
+             (const char *)json.p, kind_name (given), kind_name (value));
+    ag_buf_fini (&json);
+    return -1;
+}
+
+int
+ag_pack_check_setting (struct ag_str pack, struct ag_str key, struct ag_str given,
+                       struct ag_err *err)
+{
+    struct ag_str declared = AG_LIT ("\x80"), name = {0}, value;
+    ag_map_get (pack, "settings", &declared);
+    ag_map_text (pack, "name", &name);
+    char *text = ag_str_dup (key);
+    int rc = ag_map_get (declared, text, &value);
+    free (text);
+    if (rc)
+        return refuse_setting (name, key, declared, err);
+    return strcmp (kind_name (given), kind_name (value))
+               ? refuse_kind (name, key, given, value, err)
+               : 0;
+}
+
 int
 ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err)
 {
     struct ag_cursor in = ag_cursor (given);
     struct ag_head map, key;
-    struct ag_str declared = AG_LIT ("\x80"), name = {0}, value;
-    ag_map_get (pack, "settings", &declared);
+    struct ag_str name = {0}, value;
     ag_map_text (pack, "name", &name);
     if (ag_next (&in, &map) || map.kind != AG_MAP)
         return ag_fail (err, AG_E_USAGE, "settings of pack %.*s are a table", AG_STR_ARG (name));
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        char *text = ag_str_dup (key.s);
-        int rc = ag_map_get (declared, text, &value);
-        free (text);
-        if (rc)
-            return refuse_setting (name, key.s, declared, err);
-    }
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
+        if (ag_pack_check_setting (pack, key.s, value, err))
+            return -1;
     return 0;
 }
 

@@ -22,7 +22,11 @@ int ag_pack_hash (const char *dir, struct ag_buf *out, struct ag_err *err);
 //  What is wrong with a pack, by all that a trial and a gate ask for: a line each, appended to problems. AG_E_PACK when
 //  it cannot be read at all.
 int ag_pack_check (const char *dir, struct ag_buf *problems, size_t *count, struct ag_err *err);
-//  Whether settings ({KEY: value}) are ones that the pack declares. AG_E_USAGE names the first that is not, and those.
+//  Whether a setting is one that the pack declares, and the value of the kind of its default (a number is one kind).
+//  AG_E_USAGE names it, and those that there are or both kinds.
+int ag_pack_check_setting (struct ag_str pack, struct ag_str key, struct ag_str given,
+                           struct ag_err *err);
+//  The same of {KEY: value}: the first that is not.
 int ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err);
 //  Whether each table of settings ({PACK: {KEY: value}}) is for one of the packs, whose names are texts one after the
 //  other. AG_E_USAGE names the first that is not, and those.
