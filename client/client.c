@@ -382,3 +382,11 @@ ag_client_remark (const struct ag_client *self, const char *format, ...)
     fputc ('\n', stderr);
     free (whole);
 }
+
+void
+ag_client_warn_not_kept (const struct ag_client *self, struct ag_str answer)
+{
+    struct ag_str text;
+    for (struct ag_texts texts = ag_texts_of (answer, "not_kept"); ag_texts_next (&texts, &text);)
+        ag_client_remark (self, "What was set is not kept: %.*s", AG_STR_ARG (text));
+}

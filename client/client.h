@@ -103,4 +103,6 @@ void ag_client_progress (const struct ag_client *self, const char *format, ...)
 //  A remark for a person, on stderr, unless --quiet.
 void ag_client_remark (const struct ag_client *self, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
+//  Each setting that an answer says is not kept, as such a remark.
+void ag_client_warn_not_kept (const struct ag_client *self, struct ag_str answer);
 #endif

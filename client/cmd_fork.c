@@ -140,6 +140,8 @@ show_forks (struct ag_client *self, struct ag_str answer)
     else
         for (struct ag_items items = ag_items_of (forks); ag_items_next (&items, &fork);)
             print_id (fork);
+    if (!self->look.json)
+        ag_client_warn_not_kept (self, answer);
 }
 
 int

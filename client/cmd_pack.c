@@ -29,6 +29,7 @@ ag_cmd_pack_load (struct ag_client *self, const struct ag_args_pack_load *args, 
     else if (!rc) {
         ag_look_text (stdout, ag_pick_text (ag_buf_str (&answer), "event_id"));
         putchar ('\n');
+        ag_client_warn_not_kept (self, ag_buf_str (&answer));
     }
     ag_buf_fini (&packs);
     ag_buf_fini (&answer);

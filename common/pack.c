@@ -297,6 +297,20 @@ ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err)
     return rc;
 }
 
+int
+ag_pack_defaults (struct ag_str files, struct ag_buf *out, struct ag_err *err)
+{
+    struct ag_folder folder;
+    struct ag_buf problems = {0};
+    int rc = ag_folder_from (files, &folder, err);
+    size_t count = rc ? 0 : put_settings (&folder, out, &problems);
+    if (count)
+        rc = fail_lines (ag_buf_str (&problems), count, err);
+    ag_folder_fini (&folder);
+    ag_buf_fini (&problems);
+    return rc;
+}
+
 //  Nothing of it is looked at before its bytes are the approved ones.
 int
 ag_pack_pinned (struct ag_str files, struct ag_str pin, char hash[AG_PACK_HASH], struct ag_buf *out,

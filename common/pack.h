@@ -33,6 +33,8 @@ int ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_e
 int ag_pack_check_tables (struct ag_str settings, struct ag_str names, struct ag_err *err);
 //  The same from the files of a request: [{path, bytes}].
 int ag_pack_from (struct ag_str files, struct ag_buf *out, struct ag_err *err);
+//  Append the defaults of its settings alone. AG_E_PACK.
+int ag_pack_defaults (struct ag_str files, struct ag_buf *out, struct ag_err *err);
 //  Append {pin?, files} of a folder, as requests carry packs. pin: p NULL, or what has to be its bundle hash; one that
 //  is no hash is refused before the folder is looked at (AG_E_USAGE).
 int ag_pack_bundle (const char *dir, struct ag_str pin, struct ag_buf *out, struct ag_err *err);

@@ -234,11 +234,11 @@ birth_of (const struct ag_msg_fork *fork, struct ag_birth *birth, struct ag_err 
                     AG_STR_ARG (fork->effects));
 }
 
-//  What the forks of a request start with, the same for all: their parent's spec with the changes. 1, 0 when the parent
-//  has none, -1.
+//  What the forks of a request start with, the same for all: their parent's spec with the changes, and what is lost by
+//  them (spec.h). 1, 0 when the parent has none, -1.
 static int
 make_spec (struct ag_command *command, const struct ag_run *parent, uint64_t at,
-           struct ag_buf *spec, struct ag_err *err)
+           struct ag_buf *spec, struct ag_buf *lost, struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     ag_journal_t *journal = command->house->journal;
@@ -258,7 +258,7 @@ make_spec (struct ag_command *command, const struct ag_run *parent, uint64_t at,
                                 &budget, err);
     if (!rc)
         rc = ag_spec_of_fork (journal, ag_buf_str (&known), msg->set, msg->packs,
-                              ag_buf_str (&budget), spec, err);
+                              ag_buf_str (&budget), lost, spec, err);
     ag_buf_fini (&known);
     ag_buf_fini (&given);
     ag_buf_fini (&budget);
@@ -320,7 +320,7 @@ fork_one (struct ag_command *command, struct ag_run *parent, uint64_t at,
 //  Several forks: label-1, label-2, …
 static int
 fork_several (struct ag_command *command, struct ag_run *parent, uint64_t at,
-              struct ag_birth *birth, struct ag_str spec, struct ag_err *err)
+              struct ag_birth *birth, struct ag_str spec, struct ag_str lost, struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     struct ag_answer answer = ag_command_begin (command);
@@ -337,13 +337,14 @@ fork_several (struct ag_command *command, struct ag_run *parent, uint64_t at,
         put_run (&one, fork, msg->no_start ? "stopped" : "parked");
         ag_answer_end (&one);
     }
+    ag_command_put_texts (&answer, "not_kept", lost);
     ag_answer_end (&answer);
     return 0;
 }
 
 static int
 fork_single (struct ag_command *command, struct ag_run *parent, uint64_t at, struct ag_birth *birth,
-             struct ag_str spec, struct ag_err *err)
+             struct ag_str spec, struct ag_str lost, struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     struct ag_run *fork;
@@ -352,6 +353,7 @@ fork_single (struct ag_command *command, struct ag_run *parent, uint64_t at, str
         return -1;
     struct ag_answer answer = ag_command_begin (command);
     put_run (&answer, fork, msg->no_start ? "stopped" : "parked");
+    ag_command_put_texts (&answer, "not_kept", lost);
     ag_answer_end (&answer);
     return 0;
 }
@@ -361,7 +363,7 @@ ag_command_fork (struct ag_command *command, struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     struct ag_birth birth;
-    struct ag_buf spec = {0};
+    struct ag_buf spec = {0}, lost = {0};
     struct ag_run *parent;
     uint64_t at;
     if (birth_of (msg, &birth, err) ||
@@ -370,15 +372,17 @@ ag_command_fork (struct ag_command *command, struct ag_err *err)
         return -1;
     if (parent->number == command->house->fleet_run)
         return ag_fail (err, AG_E_USAGE, "the fleet's own run cannot be forked");
-    int rc = make_spec (command, parent, at, &spec, err);
+    int rc = make_spec (command, parent, at, &spec, &lost, err);
     if (rc > 0 && spec.n > FORKS_BYTES / (msg->count ? msg->count : 1)) //  they are one batch
         rc = ag_fail (err, AG_E_TOO_LARGE, "%llu forks, each with %zu bytes of packs, at once",
                       (unsigned long long)msg->count, spec.n);
     struct ag_str given = rc > 0 ? ag_buf_str (&spec) : (struct ag_str){0};
     if (rc >= 0)
-        rc = msg->count > 1 ? fork_several (command, parent, at, &birth, given, err)
-                            : fork_single (command, parent, at, &birth, given, err);
+        rc = msg->count > 1
+                 ? fork_several (command, parent, at, &birth, given, ag_buf_str (&lost), err)
+                 : fork_single (command, parent, at, &birth, given, ag_buf_str (&lost), err);
     ag_buf_fini (&spec);
+    ag_buf_fini (&lost);
     return rc;
 }
 

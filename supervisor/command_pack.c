@@ -104,10 +104,11 @@ give (struct ag_command *command, struct ag_run *run, struct ag_str spec, uint32
     return 0;
 }
 
-//  {run, pack, version, bundle_hash, event_id}: of the pack that came last; event_id null when it was in force already.
+//  {run, pack, version, bundle_hash, event_id, not_kept?}: of the pack that came last; event_id null when it was in force
+//  already.
 static void
 answer_loaded (struct ag_command *command, const struct ag_run *run, struct ag_str spec,
-               uint64_t event)
+               struct ag_str lost, uint64_t event)
 {
     struct ag_answer answer = ag_command_begin (command);
     struct ag_str packs = ag_spec_packs (spec), pack = {0}, name = {0}, version = {0}, hash = {0};
@@ -126,6 +127,7 @@ answer_loaded (struct ag_command *command, const struct ag_run *run, struct ag_s
     ag_put_text (command->answer, hash);
     ag_answer_key (&answer, "event_id");
     ag_put_evt (command->answer, event);
+    ag_command_put_texts (&answer, "not_kept", lost);
     ag_answer_end (&answer);
 }
 
@@ -135,7 +137,7 @@ ag_command_pack_load (struct ag_command *command, struct ag_err *err)
     const struct ag_msg_pack_load *msg = &command->msg->pack_load;
     ag_journal_t *journal = command->house->journal;
     const struct ag_str as_it_is = {0};
-    struct ag_buf known = {0}, spec = {0};
+    struct ag_buf known = {0}, spec = {0}, lost = {0};
     struct ag_run *run;
     uint64_t seq;
     if (ag_command_run (command, msg->run, &run, err))
@@ -145,8 +147,8 @@ ag_command_pack_load (struct ag_command *command, struct ag_err *err)
     if (rc == 0)
         rc = ag_fail (err, AG_E_USAGE, "run %s has no packs", run->id);
     if (rc > 0)
-        rc = ag_spec_of_fork (journal, ag_buf_str (&known), as_it_is, msg->packs, as_it_is, &spec,
-                              err);
+        rc = ag_spec_of_fork (journal, ag_buf_str (&known), as_it_is, msg->packs, as_it_is, &lost,
+                              &spec, err);
     if (!rc)
         rc = ag_spec_announce (journal, run, ag_buf_str (&spec), as_it_is, err);
     if (!rc && run->head.tip > tip) {
@@ -154,9 +156,11 @@ ag_command_pack_load (struct ag_command *command, struct ag_err *err)
         ag_fleet_due (command->house, run->number, 0); //  to say what it does now
     }
     if (!rc)
-        answer_loaded (command, run, ag_buf_str (&spec), run->head.tip > tip ? tip + 1 : 0);
+        answer_loaded (command, run, ag_buf_str (&spec), ag_buf_str (&lost),
+                       run->head.tip > tip ? tip + 1 : 0);
     ag_buf_fini (&known);
     ag_buf_fini (&spec);
+    ag_buf_fini (&lost);
     return rc;
 }
 

@@ -104,6 +104,21 @@ ag_command_merge (struct ag_answer *answer, struct ag_str map)
     answer->pairs += head.count;
 }
 
+void
+ag_command_put_texts (struct ag_answer *answer, const char *key, struct ag_str texts)
+{
+    struct ag_cursor in = ag_cursor (texts);
+    struct ag_head text;
+    uint32_t count = 0;
+    while (in.p < in.end && !ag_next (&in, &text))
+        count++;
+    if (!count)
+        return;
+    ag_answer_key (answer, key);
+    ag_put_list (answer->out, count);
+    ag_buf_add_str (answer->out, texts);
+}
+
 int
 ag_command_run (struct ag_command *command, struct ag_str text, struct ag_run **run,
                 struct ag_err *err)

@@ -64,4 +64,6 @@ int ag_command_run (struct ag_command *command, struct ag_str text, struct ag_ru
 bool ag_command_hold (struct ag_command *command, uint64_t wait_ms);
 //  All pairs of a map become fields of the answer.
 void ag_command_merge (struct ag_answer *answer, struct ag_str map);
+//  A list of texts, which come one after the other; no field when there are none.
+void ag_command_put_texts (struct ag_answer *answer, const char *key, struct ag_str texts);
 #endif

@@ -184,7 +184,9 @@ struct change {
     struct ag_str set, packs, budget; //  p NULL: as they are
     struct ag_str without;            //  a pack that is left out
     struct ag_buf names;              //  of the packs that there are then, one text after the other
-    bool taken;                       //  there was a host for packs
+    struct ag_buf *lost;              //  sentences about settings that are not kept
+    ag_journal_t *journal;
+    bool taken; //  there was a host for packs
     struct ag_err *err;
 };
 
@@ -199,12 +201,92 @@ is_replaced (const struct change *change, struct ag_str pack)
 }
 
 static int
-put_named (struct change *change, struct ag_str pack, struct ag_buf *out)
+put_named (struct change *change, struct ag_str pack, struct ag_str given, struct ag_buf *out)
 {
     struct ag_str name;
     if (!ag_map_text (pack, "name", &name))
         ag_put_text (&change->names, name);
-    return put_pack (pack, given_for (change->set, pack), out, change->err);
+    return put_pack (pack, given, out, change->err);
+}
+
+static bool
+has_pair (struct ag_str map, struct ag_str key, struct ag_str *value)
+{
+    char *text = ag_str_dup (key);
+    int rc = map.p ? ag_map_get (map, text, value) : -1;
+    free (text);
+    return !rc;
+}
+
+//  The pairs of a map that differ from its defaults, but for those that are set anew: as far as the pack takes them.
+static uint32_t
+put_still_set (struct change *change, struct ag_str pack, struct ag_str in_force,
+               struct ag_str defaults, struct ag_buf *out)
+{
+    struct ag_cursor in = ag_cursor (in_force);
+    struct ag_head map = {0}, key;
+    struct ag_str value, other, set = given_for (change->set, pack);
+    struct ag_err err;
+    uint32_t count = 0;
+    ag_next (&in, &map);
+    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+        bool same = has_pair (defaults, key.s, &other) && ag_value_equal (other, value);
+        if (same || has_pair (set, key.s, &other))
+            continue;
+        if (ag_pack_check_setting (pack, key.s, value, &err)) {
+            ag_put_lit (change->lost, err.text);
+            continue;
+        }
+        ag_put_text (out, key.s);
+        ag_put_value (out, value);
+        count++;
+    }
+    return count;
+}
+
+//  The settings that a pack is given which takes the place of another one: what was set for that one, and what is set
+//  now over it.
+static int
+put_given (struct change *change, struct ag_str pack, struct ag_str old, struct ag_buf *out)
+{
+    struct ag_buf files = {0}, defaults = {0};
+    struct ag_str set = given_for (change->set, pack), in_force = AG_LIT ("\x80"),
+                  bytes = AG_LIT ("\x90");
+    struct ag_head map = {0};
+    if (set.p && ag_pack_check_settings (pack, set, change->err))
+        return -1;
+    ag_map_get (old, "settings", &in_force);
+    ag_map_get (old, "files", &bytes);
+    int rc = ag_blobs_in (change->journal, bytes, &files, change->err);
+    if (!rc)
+        rc = ag_pack_defaults (ag_buf_str (&files), &defaults, change->err);
+    if (!rc) {
+        size_t at = ag_open_map (out);
+        uint32_t count = put_still_set (change, pack, in_force, ag_buf_str (&defaults), out);
+        struct ag_cursor in = ag_cursor (set);
+        if (set.p && !ag_next (&in, &map))
+            ag_buf_add (out, in.p, (size_t)(in.end - in.p));
+        ag_close (out, at, count + map.count);
+    }
+    ag_buf_fini (&files);
+    ag_buf_fini (&defaults);
+    return rc;
+}
+
+//  A new pack, which may take the place of one that there was.
+static int
+put_new (struct change *change, struct ag_str pack, struct ag_str before, struct ag_buf *out)
+{
+    struct ag_str name = {0}, old;
+    struct ag_buf given = {0};
+    ag_map_text (pack, "name", &name);
+    if (ag_list_find (before, "name", name, &old))
+        return put_named (change, pack, given_for (change->set, pack), out);
+    int rc = put_given (change, pack, old, &given);
+    if (!rc)
+        rc = put_named (change, pack, ag_buf_str (&given), out);
+    ag_buf_fini (&given);
+    return rc;
 }
 
 static int
@@ -217,12 +299,12 @@ put_changed_packs (struct change *change, struct ag_str packs, struct ag_buf *ou
         if (is_replaced (change, pack))
             continue;
         //  what was set before stays: the pack's settings are the defaults now
-        if (put_named (change, pack, out))
+        if (put_named (change, pack, given_for (change->set, pack), out))
             return -1;
         count++;
     }
     for (uint32_t i = 0; change->packs.p && !ag_list_nth (change->packs, i, &pack); i++, count++)
-        if (put_named (change, pack, out))
+        if (put_new (change, pack, packs, out))
             return -1;
     ag_close (out, at, count);
     if (count > AG_RUN_PACKS)
@@ -307,10 +389,11 @@ read_packs (struct ag_str packs, struct ag_buf *out, struct ag_err *err)
 
 int
 ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
-                 struct ag_str packs, struct ag_str budget, struct ag_buf *out, struct ag_err *err)
+                 struct ag_str packs, struct ag_str budget, struct ag_buf *lost, struct ag_buf *out,
+                 struct ag_err *err)
 {
     struct ag_buf raw = {0}, normal = {0}, fresh = {0};
-    struct change change = {.budget = budget, .err = err};
+    struct change change = {.budget = budget, .lost = lost, .journal = journal, .err = err};
     int rc = set.p ? ag_value_normalise (set, &normal, err) : 0;
     change.set = set.p ? ag_buf_str (&normal) : set;
     if (!rc && packs.p) {

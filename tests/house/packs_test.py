@@ -43,6 +43,20 @@ def write(folder, name, version="1", types="", lua=MAIN):
     return folder
 
 
+SPEAKER = """ag.behavior {{{{ name = "hello.say", on = {{{{ "say.due" }}}}, function (event, graph, ctx)
+    graph.emit ("said", {{{{ word = "{}", greeting = ctx.settings.greeting, loud = ctx.settings.loud }}}})
+end }}}}
+"""
+
+
+def speaker(house, word, settings):
+    """A pack that says a word of its source and its settings."""
+    folder = write(os.path.join(house.dir, "hello"), "hello", lua=SPEAKER.format(word))
+    with open(os.path.join(folder, "settings.toml"), "w", encoding="utf-8") as file:
+        file.write(settings)
+    return folder
+
+
 class Packs(unittest.TestCase):
     """Two packs in one agent; the first one declares a type."""
 
@@ -324,6 +338,36 @@ class Packs(unittest.TestCase):
         self.configure(written)
         house.start(house.token_or_none())
         until("that it is said", lambda: "main.lua:4:1: assign: count" in house.said())
+
+    def in_force(self, run, pack):
+        """The settings of a pack that a run's process was started with, asked of the pack itself."""
+        seen = self.house.tell(run, "say.due", pack=pack)
+        self.house.idle(run)
+        said, = [e["payload"] for e in self.house.log_of(run, "said") if e["seq"] > seen]
+        return said
+
+    def test_what_was_set_stays_set_when_a_changed_pack_is_loaded(self):
+        house = self.house
+        house.down()
+        greet = speaker(house, "one", 'greeting = "default"\nloud = 1\nold = 1\n')
+        house.configure({"script": {"packs": [greet], "settings": {"hello": {"greeting": "A", "old": 2}}}})
+        house.up()
+        house.cli("fork", "script", "--label", "f", "--set", "hello.greeting=F")
+        speaker(house, "two", 'greeting = "default"\nloud = 2\nold = "text"\n')
+        house.cli("fork", "f", "--label", "late", "--pack", greet, "--set", "hello.loud=3")
+        for run, greeting in (("script", "A"), ("f", "F")):
+            done = house.cli("pack", "load", run, greet)
+            self.assertIn("What was set is not kept: setting old of pack hello is 2", done.stderr)
+            self.assertEqual(house.log_of(run, "pack.loaded")[-1]["payload"]["settings"],
+                             {"greeting": greeting, "loud": 2, "old": "text"})
+            self.assertEqual(self.in_force(run, "hello"), {"word": "two", "greeting": greeting, "loud": 2})
+        self.assertEqual(self.in_force("late", "hello"), {"word": "two", "greeting": "F", "loud": 3})
+        speaker(house, "three", 'loud = 5\n')
+        done = house.cli("pack", "load", "f", greet)
+        self.assertIn("pack hello has no setting greeting: its settings.toml declares loud", done.stderr)
+        self.assertEqual(house.json("pack", "load", "script", greet)["not_kept"],
+                         ["pack hello has no setting greeting: its settings.toml declares loud"])
+        house.down()
 
     def test_a_type_is_declared_by_one_pack(self):
         house = self.house
