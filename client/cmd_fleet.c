@@ -63,6 +63,19 @@ ag_cmd_tree (struct ag_client *self, const struct ag_args_tree *args, struct ag_
     return rc;
 }
 
+//  A unit starts with the packs as they were loaded.
+static void
+warn_changed (const struct ag_client *self, struct ag_str unit)
+{
+    struct ag_str dir, name = ag_pick_text (unit, "name");
+    for (struct ag_texts dirs = ag_texts_of (unit, "changed"); ag_texts_next (&dirs, &dir);)
+        ag_client_remark (
+            self,
+            "It has its packs as they were loaded, and the files of %.*s are other ones "
+            "now: `agsup pack load %.*s %.*s` puts them in force.",
+            AG_STR_ARG (dir), AG_STR_ARG (name), AG_STR_ARG (dir));
+}
+
 //  For a person the word that it is done is a remark: "auditor is stopped".
 static int
 order (struct ag_client *self, const struct ag_msg *msg, struct ag_err *err)
@@ -72,9 +85,11 @@ order (struct ag_client *self, const struct ag_msg *msg, struct ag_err *err)
     struct ag_str unit = ag_buf_str (&answer);
     if (!rc && self->look.json)
         ag_client_document (self, unit);
-    else if (!rc)
+    else if (!rc) {
         ag_client_remark (self, "%.*s is %.*s", AG_STR_ARG (ag_pick_text (unit, "name")),
                           AG_STR_ARG (ag_pick_text (unit, "state")));
+        warn_changed (self, unit);
+    }
     ag_buf_fini (&answer);
     return rc;
 }

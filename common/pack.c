@@ -166,14 +166,17 @@ author_of (const struct ag_folder *folder)
     return agent ? AG_BY_AGENT : AG_BY_HUMAN;
 }
 
+//  By all rules of its author, or only what could never load.
 static size_t
-check_source (const struct ag_folder *folder, enum ag_author author, struct ag_buf *problems)
+check_source (const struct ag_folder *folder, enum ag_author author, bool whole,
+              struct ag_buf *problems)
 {
     struct ag_source *files = ag_xcalloc (folder->count + 1, sizeof *files);
     for (size_t i = 0; i < folder->count; i++)
         files[i] = (struct ag_source){ag_str (folder->files[i].path),
                                       ag_buf_str (&folder->files[i].bytes)};
-    size_t count = ag_script_check (files, folder->count, author, problems);
+    size_t count = whole ? ag_script_check (files, folder->count, author, problems)
+                         : ag_script_check_loads (files, folder->count, problems);
     free (files);
     return count;
 }
@@ -192,8 +195,8 @@ check_settings (const struct ag_folder *folder, struct ag_str manifest, bool who
 }
 
 //  A line for each problem, and how many there are; then out is as it was. Whole: by all that a trial and a gate
-//  ask for; else an agent's pack is refused before a line of it runs, and a human's is loaded with the source that
-//  it has: the worker says what is wrong.
+//  ask for; else an agent's pack is refused before a line of it runs, and a human's where it could never load: what
+//  else is wrong with that the worker says.
 static size_t
 put_pack (const struct ag_folder *folder, bool whole, struct ag_buf *out, struct ag_buf *problems)
 {
@@ -209,8 +212,7 @@ put_pack (const struct ag_folder *folder, bool whole, struct ag_buf *out, struct
     count += check_settings (folder, ag_buf_str (&manifest), whole, out, problems);
     ag_put_lit (out, "files");
     ag_folder_put (folder, out);
-    if (whole || author == AG_BY_AGENT)
-        count += check_source (folder, author, problems);
+    count += check_source (folder, author, whole || author == AG_BY_AGENT, problems);
     ag_buf_fini (&manifest);
     if (count)
         out->n = before;

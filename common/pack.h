@@ -12,8 +12,8 @@ enum { AG_PACK_HASH = 72 }; //  "sha256:", 64 digits and their end
 //  Append {name, version, description, types, dependencies, surface, bundle_hash, settings, files: [{path, bytes}]}:
 //  types, dependencies and surface are the manifest's tables, checked (surface: null without one); settings are the
 //  defaults of settings.toml; bytes are text, or msgpack bin (so this is not a normal value yet). AG_E_PACK names the
-//  file and what is wrong, also where the content hash of the manifest is not that of the files, and of a pack that an
-//  agent wrote what its Lua may not do (script_check.h).
+//  file and what is wrong, also where the content hash of the manifest is not that of the files, where its Lua could
+//  never load, and of a pack that an agent wrote what its Lua may not do (script_check.h).
 int ag_pack_read (const char *dir, struct ag_buf *out, struct ag_err *err);
 //  The same with everything that is wrong appended to problems, a line each.
 int ag_pack_look (const char *dir, struct ag_buf *out, struct ag_buf *problems, struct ag_err *err);

@@ -551,7 +551,8 @@ try_by (const char *author, struct ag_err *err)
 }
 
 static void
-an_agent_s_pack_is_refused_for_its_source_and_a_human_s_is_loaded_as_it_is (void **state)
+an_agent_s_pack_is_refused_for_its_source_and_a_human_s_only_where_it_could_never_load (
+    void **state)
 {
     struct ag_buf problems = {0};
     struct ag_err err;
@@ -569,6 +570,16 @@ an_agent_s_pack_is_refused_for_its_source_and_a_human_s_is_loaded_as_it_is (void
     assert_non_null (strstr ((char *)problems.p, "\nmain.lua:3:11: absent: io ("));
     assert_true (count > 2); //  the manifest lacks what a trial asks for, which is said with it
     assert_non_null (strstr ((char *)problems.p, "manifest.toml:"));
+    scratch_put ("unused.lua", "return return\n");
+    assert_int_equal (try_by ("human", &err), 0);
+    scratch_put ("main.lua", "local x = 1\nlocal u = require \"unused\"\n");
+    assert_int_equal (try_by ("human", &err), -1);
+    assert_non_null (strstr (err.text, "unused.lua:1:8: syntax: "));
+    scratch_put ("main.lua", "local x = 1\nthis is no Lua\n");
+    assert_int_equal (try_by ("human", &err), -1);
+    assert_int_equal (err.code, AG_E_PACK);
+    assert_non_null (strstr (err.text, "main.lua:2:6: syntax: "));
+    scratch_put ("unused.lua", "return {}\n");
     scratch_put ("main.lua", "local x = 1\nlocal f = function () return x end\n");
     assert_int_equal (try_by ("agent", &err), 0);
     ag_buf_fini (&problems);
@@ -606,7 +617,7 @@ main (void)
             files_of_a_request_are_the_same_pack_and_their_paths_are_plain, scratch_begin,
             scratch_end),
         cmocka_unit_test_setup_teardown (
-            an_agent_s_pack_is_refused_for_its_source_and_a_human_s_is_loaded_as_it_is,
+            an_agent_s_pack_is_refused_for_its_source_and_a_human_s_only_where_it_could_never_load,
             scratch_begin, scratch_end),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

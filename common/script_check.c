@@ -61,12 +61,15 @@ struct problem {
     char subject[120];
 };
 
+enum reach { FAR, REACHED, LOOKED_AT };
+
 struct check {
     const struct ag_source *files, *file; //  of the pack; at hand
     size_t count;
     enum ag_author author;
     bool readable,
-        in_label; //  of the file at hand: its bytes are fine; between the signs of a label
+        in_label;        //  of the file at hand: its bytes are fine; between the signs of a label
+    enum reach *reached; //  of each file, where only those matter that are reached
     struct problem
         problems[AG_SCRIPT_PROBLEMS]; //  of the file at hand, as many as are still listed
     size_t kept, listed, total;
@@ -288,16 +291,16 @@ hear_attribute (void *arg, const struct ag_lua_token *name)
         say_token (arg, CLOSE, name);
 }
 
-//  The pack has a/b.lua for "a.b".
-static bool
-has_module (const struct check *self, struct ag_str name)
+//  The number of the file a/b.lua for "a.b"; count: the pack has none.
+static size_t
+find_module (const struct check *self, struct ag_str name)
 {
     char *path = ag_xprintf ("%.*s.lua", AG_STR_ARG (name));
-    bool found = false;
+    size_t found = 0;
     for (size_t i = 0; i < name.n; i++)
         path[i] = path[i] == '.' ? '/' : path[i];
-    for (size_t i = 0; i < self->count && !found; i++)
-        found = ag_str_is (self->files[i].path, path);
+    while (found < self->count && !ag_str_is (self->files[found].path, path))
+        found++;
     free (path);
     return found;
 }
@@ -310,13 +313,20 @@ is_plain (const struct ag_lua_token *text)
            !memchr (text->text.p, '\\', text->text.n);
 }
 
+//  The file that a plain text names.
+static size_t
+find_required (const struct check *self, const struct ag_lua_token *text)
+{
+    return find_module (self, (struct ag_str){text->text.p + 1, text->text.n - 2});
+}
+
 static void
 check_require (struct check *self, const struct ag_lua_use *use)
 {
     bool plain = is_plain (&use->text);
     if (!use->bound || !plain)
         say_token (self, REQUIRE, &use->name);
-    if (plain && !has_module (self, (struct ag_str){use->text.text.p + 1, use->text.text.n - 2}))
+    if (plain && find_required (self, &use->text) == self->count)
         say_token (self, MISSING, &use->text);
 }
 
@@ -410,23 +420,85 @@ check_file (struct check *self, size_t *bytes, struct ag_buf *problems)
     put_problems (self, problems);
 }
 
+static struct check *
+begin (const struct ag_source *files, size_t count, enum ag_author author)
+{
+    struct check *self = ag_xcalloc (1, sizeof *self);
+    self->files = files;
+    self->count = count;
+    self->author = author;
+    return self;
+}
+
+static size_t
+end (struct check *self, struct ag_buf *problems)
+{
+    size_t total = self->total;
+    if (total > self->listed)
+        ag_buf_text (problems, "and %zu more in Lua files\n", total - self->listed);
+    free (self->reached);
+    free (self);
+    return total;
+}
+
 size_t
 ag_script_check (const struct ag_source *files, size_t count, enum ag_author author,
                  struct ag_buf *problems)
 {
-    struct check *self = ag_xcalloc (1, sizeof *self);
+    struct check *self = begin (files, count, author);
     size_t bytes = 0;
-    self->files = files;
-    self->count = count;
-    self->author = author;
     for (size_t i = 0; i < count; i++) {
         self->file = &files[i];
         if (is_lua (self->file->path))
             check_file (self, &bytes, problems);
     }
-    size_t total = self->total;
-    if (total > self->listed)
-        ag_buf_text (problems, "and %zu more in Lua files\n", total - self->listed);
-    free (self);
-    return total;
+    return end (self, problems);
+}
+
+/*  What could never load  */
+
+static void
+reach (struct check *self, size_t file)
+{
+    if (file < self->count && self->reached[file] == FAR)
+        self->reached[file] = REACHED;
+}
+
+static void
+hear_require (void *arg, const struct ag_lua_use *use)
+{
+    struct check *self = arg;
+    if (use->role == AG_LUA_FREE && ag_str_is (use->name.text, "require") && is_plain (&use->text))
+        reach (self, find_required (self, &use->text));
+}
+
+//  A limit is no fault here: ours are stricter than those of Lua.
+static void
+check_loads (struct check *self, size_t file, struct ag_buf *problems)
+{
+    struct ag_lua_events events = {.use = hear_require, .arg = self};
+    struct ag_lua_fault fault;
+    self->file = &self->files[file];
+    self->reached[file] = LOOKED_AT;
+    if (ag_lua_parse (self->file->bytes, AG_LUA_LEVELS, &events, &fault) == AG_LUA_SYNTAX)
+        say (self, SYNTAX, fault.line, fault.column, ag_str (fault.text));
+    put_problems (self, problems);
+}
+
+//  Each file is looked at once, so it ends.
+size_t
+ag_script_check_loads (const struct ag_source *files, size_t count, struct ag_buf *problems)
+{
+    struct check *self = begin (files, count, AG_BY_HUMAN);
+    self->reached = ag_xcalloc (count + 1, sizeof *self->reached);
+    reach (self, find_module (self, AG_LIT ("main")));
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < count; i++)
+            if (self->reached[i] == REACHED) {
+                check_loads (self, i, problems);
+                more = true;
+            }
+    }
+    return end (self, problems);
 }

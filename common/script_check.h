@@ -22,4 +22,8 @@ enum ag_author { AG_BY_HUMAN, AG_BY_AGENT };
 //  most AG_SCRIPT_PROBLEMS of them, and how many more there are. Returns how many there are.
 size_t ag_script_check (const struct ag_source *files, size_t count, enum ag_author author,
                         struct ag_buf *problems);
+
+//  The same of what could never load, whoever wrote it: main.lua and the files that it and they require by a name in
+//  quotes, each no Lua. A file that nobody requires is not looked at.
+size_t ag_script_check_loads (const struct ag_source *files, size_t count, struct ag_buf *problems);
 #endif

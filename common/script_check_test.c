@@ -249,6 +249,52 @@ the_guide_has_each_name_and_each_reason (void **state)
     ag_buf_fini (&guide);
 }
 
+//  "PATH LINE" of each file that could never load, one after the other.
+static void
+find_loads (const struct ag_source *files, size_t count, const char *right)
+{
+    struct ag_buf problems = {0}, found = {0};
+    char path[32];
+    unsigned line;
+    size_t n = ag_script_check_loads (files, count, &problems);
+    ag_buf_add (&problems, "", 1);
+    for (char *p = (char *)problems.p; *p; p = strchr (p, '\n') + 1, n--)
+        if (sscanf (p, "%31[a-z/.]:%u:%*u: syntax: ", path, &line) == 2)
+            ag_buf_text (&found, "%s%s %u", found.n ? ", " : "", path, line);
+        else
+            fail_msg ("%s", p);
+    ag_buf_add (&found, "", 1);
+    assert_int_equal (n, 0);
+    assert_string_equal ((char *)found.p, right);
+    ag_buf_fini (&problems);
+    ag_buf_fini (&found);
+}
+
+static void
+what_main_lua_reaches_has_to_be_lua_and_nothing_else_has (void **state)
+{
+    (void)state;
+    struct ag_source files[] = {
+        {AG_LIT ("a/b.lua"), AG_LIT ("require 'c'\nfor\n")},
+        {AG_LIT ("c.lua"), AG_LIT ("local m = require ('main')\nrequire 'c'\nx = = 1\n")},
+        {AG_LIT ("d.lua"), AG_LIT ("no Lua")},
+        {AG_LIT ("e.txt"), AG_LIT ("no Lua")},
+        {AG_LIT ("main.lua"),
+         AG_LIT ("count = io.open\nlocal b = require \"a.b\"\nrequire (b .. 'd')\n"
+                 "require 'e.txt'\nrequire 'gone'\n")},
+    };
+    find_loads (files, 5, "a/b.lua 3, c.lua 3");
+    files[4].bytes = AG_LIT ("local require = function () end\nrequire 'd'\n");
+    find_loads (files, 5, "");
+    files[4].bytes = AG_LIT ("local function f () return require 'd' end\n");
+    find_loads (files, 5, "d.lua 1");
+    files[4].bytes = AG_LIT ("\x1bLua");
+    find_loads (files, 5, "main.lua 1");
+    files[4].bytes = AG_LIT ("\xef\xbb\xbfreturn 1\n");
+    find_loads (files, 5, "main.lua 1");
+    find_loads (files, 4, "");
+}
+
 int
 main (void)
 {
@@ -258,6 +304,7 @@ main (void)
         cmocka_unit_test (a_module_is_a_file_of_the_pack_below_folders_too),
         cmocka_unit_test (a_finding_says_file_line_column_reason_and_what_to_do),
         cmocka_unit_test (a_hundred_findings_are_listed_by_place_and_the_rest_counted),
+        cmocka_unit_test (what_main_lua_reaches_has_to_be_lua_and_nothing_else_has),
         cmocka_unit_test (the_guide_has_each_name_and_each_reason),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include "supervisor/record.h"
 #include "supervisor/retention.h"
 #include "supervisor/spec.h"
+#include "supervisor/unit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -488,15 +489,29 @@ restart_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
     return unit->child ? 0 : start_unit (house, unit, err);
 }
 
+//  With the folders of packs that have changed since: it starts with what was loaded.
 static int
-answer_unit (struct ag_command *command, struct ag_str name, const char *state)
+answer_started (struct ag_command *command, struct ag_str name, struct ag_err *err)
 {
+    struct ag_house *house = command->house;
+    struct ag_unit *unit = ag_fleet_named (house, name);
+    struct ag_buf dirs = {0};
+    struct ag_run *run;
+    if (!unit || unit->run) {
+        if (ag_command_run (command, name, &run, err))
+            return -1;
+        unit = ag_fleet_unit (house, run->number, 0);
+        if (unit)
+            ag_spec_changed (ag_fleet_agent (house, run->label), ag_buf_str (&unit->spec), &dirs);
+    }
     struct ag_answer answer = ag_command_begin (command);
     ag_answer_key (&answer, "name");
     ag_put_text (command->answer, name);
     ag_answer_key (&answer, "state");
-    ag_put_lit (command->answer, state);
+    ag_put_lit (command->answer, "starting");
+    ag_command_put_texts (&answer, "changed", ag_buf_str (&dirs));
     ag_answer_end (&answer);
+    ag_buf_fini (&dirs);
     return 0;
 }
 
@@ -506,7 +521,7 @@ ag_command_start (struct ag_command *command, struct ag_err *err)
     bool running = false;
     if (each_unit (command, command->msg->start.run, start_unit, &running, err))
         return -1;
-    return answer_unit (command, command->msg->start.run, "starting");
+    return answer_started (command, command->msg->start.run, err);
 }
 
 //  Answered when it is proved that nothing is left.
@@ -523,7 +538,13 @@ ag_command_stop (struct ag_command *command, struct ag_err *err)
     if (running)
         return ag_fail (err, AG_E_TIMEOUT, "%.*s has not ended yet",
                         AG_STR_ARG (command->msg->stop.run));
-    return answer_unit (command, command->msg->stop.run, "stopped");
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "name");
+    ag_put_text (command->answer, command->msg->stop.run);
+    ag_answer_key (&answer, "state");
+    ag_put_lit (command->answer, "stopped");
+    ag_answer_end (&answer);
+    return 0;
 }
 
 int
@@ -532,7 +553,7 @@ ag_command_restart (struct ag_command *command, struct ag_err *err)
     bool running = false;
     if (each_unit (command, command->msg->restart.run, restart_unit, &running, err))
         return -1;
-    return answer_unit (command, command->msg->restart.run, "starting");
+    return answer_started (command, command->msg->restart.run, err);
 }
 
 int

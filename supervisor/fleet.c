@@ -351,6 +351,16 @@ begin_service (struct ag_house *house, struct ag_str name, struct ag_str service
     return read_wanted (house, unit, true, err);
 }
 
+struct ag_str
+ag_fleet_agent (const struct ag_house *house, const char *name)
+{
+    struct ag_str agents, agent;
+    if (ag_map_get (ag_buf_str (&house->fleet->conf), "agent", &agents) ||
+        ag_map_get (agents, name, &agent))
+        return (struct ag_str){0};
+    return agent;
+}
+
 typedef int begin_fn (struct ag_house *, struct ag_str, struct ag_str, bool, struct ag_err *);
 
 static int

@@ -178,6 +178,24 @@ ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str agent
     return rc;
 }
 
+void
+ag_spec_changed (struct ag_str agent, struct ag_str spec, struct ag_buf *dirs)
+{
+    struct ag_buf hashes = {0};
+    struct ag_str dir, hash, pack;
+    struct ag_err err;
+    for (struct ag_texts texts = ag_texts_of (agent, "packs"); ag_texts_next (&texts, &dir);) {
+        char *path = ag_str_dup (dir);
+        ag_buf_clear (&hashes);
+        if (!ag_pack_hash (path, &hashes, &err) &&
+            !ag_map_text (ag_buf_str (&hashes), "bundle_hash", &hash) &&
+            ag_list_find (ag_spec_packs (spec), "bundle_hash", hash, &pack))
+            ag_put_text (dirs, dir);
+        free (path);
+    }
+    ag_buf_fini (&hashes);
+}
+
 //  The packs of a fork: the parent's with settings over them, then new ones; a new one replaces an old
 //  one of its name.
 struct change {

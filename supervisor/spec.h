@@ -29,6 +29,10 @@ int ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str 
                      struct ag_str packs, struct ag_str budget, struct ag_buf *lost,
                      struct ag_buf *out, struct ag_err *err);
 
+//  Append the folders that an agent of the configuration names for its packs and whose files are other ones now than
+//  those of the spec: texts, one after the other. What cannot be read is left out.
+void ag_spec_changed (struct ag_str agent, struct ag_str spec, struct ag_buf *dirs);
+
 //  The packs of a spec's script host, a list; empty without one.
 struct ag_str ag_spec_packs (struct ag_str spec);
 //  Append the spec without a pack.

@@ -12,6 +12,9 @@ void ag_unit_set_spec (struct ag_unit *unit, struct ag_str spec);
 uint64_t ag_unit_net (const struct ag_unit *unit, const char *key);
 uint32_t ag_unit_attempts (const struct ag_unit *unit);
 
+//  What the configuration in force says of an agent; p NULL: nothing.
+struct ag_str ag_fleet_agent (const struct ag_house *house, const char *name);
+
 //  Append an event of the house about a unit to the fleet's run: {name, run, host, …}. Extra fields are
 //  pairs of key and value already encoded, extra_count of them. What cannot be appended is logged.
 void ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_type type,

@@ -369,6 +369,42 @@ class Packs(unittest.TestCase):
                          ["pack hello has no setting greeting: its settings.toml declares loud"])
         house.down()
 
+    def test_what_could_never_load_is_refused_and_the_old_pack_stays(self):
+        house = self.house
+        house.down()
+        greet = speaker(house, "one", 'greeting = "A"\nloud = 1\n')
+        house.configure({"script": {"packs": [greet]}})
+        house.up()
+        for name, source in (("part", "return return\n"), ("main", "this is no Lua\n")):
+            write(greet, "hello", lua="local part = require 'part'\n")
+            with open(os.path.join(greet, f"{name}.lua"), "w", encoding="utf-8") as file:
+                file.write(source)
+            for words in (("pack", "load", "script", greet), ("fork", "script", "--pack", greet)):
+                done = house.cli(*words, check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, name + r"\.lua:1:\d+: syntax: ")
+        self.assertEqual(self.in_force("script", "hello")["word"], "one")
+        house.down()
+        for words in (("check",), ("up", "-d")):
+            done = house.cli("-c", house.config, *words, check=False)
+            self.assertEqual(done.returncode, 78)
+            self.assertIn("main.lua:1:6: syntax: ", done.stdout + done.stderr)
+
+    def test_a_start_says_which_packs_have_changed_since_they_were_loaded(self):
+        house = self.house
+        house.down()
+        greet = speaker(house, "one", "")
+        house.configure({"script": {"packs": [greet, self.plain]}})
+        house.up()
+        self.assertNotIn("pack load", house.cli("start", "script").stderr)
+        speaker(house, "two", "")
+        for order in ("start", "restart"):
+            self.assertIn(f"`agsup pack load script {greet}`", house.cli(order, "script").stderr)
+            self.assertEqual(house.json(order, house.log_of("script")[0].get("run_id", "script")).get("changed"), [greet])
+        house.cli("pack", "load", "script", greet)
+        self.assertNotIn("pack load", house.cli("start", "script").stderr)
+        house.down()
+
     def test_a_type_is_declared_by_one_pack(self):
         house = self.house
         other = write(os.path.join(house.dir, "other"), "other", types=INSIGHT.format(most=1))
