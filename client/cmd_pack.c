@@ -12,6 +12,24 @@ ag_cmd_pack_list (struct ag_client *self, const struct ag_args_pack_list *args, 
     return ag_client_show (self, &msg, ag_print_packs, err);
 }
 
+static void
+show_loaded (struct ag_client *self, const char *dir, struct ag_str answer)
+{
+    if (!ag_pick_text (answer, "event_id").n) {
+        ag_client_remark (self, "It is in force already, as it is.");
+        return;
+    }
+    ag_look_text (stdout, ag_pick_text (answer, "event_id"));
+    putchar ('\n');
+    ag_client_warn_not_kept (self, answer);
+    if (ag_pick_bool (answer, "until_up"))
+        ag_client_remark (
+            self,
+            "It holds until the next `agsup up`, which loads the packs that agsup.toml "
+            "names: name %s there to keep it.",
+            dir);
+}
+
 int
 ag_cmd_pack_load (struct ag_client *self, const struct ag_args_pack_load *args, struct ag_err *err)
 {
@@ -24,13 +42,8 @@ ag_cmd_pack_load (struct ag_client *self, const struct ag_args_pack_load *args, 
         rc = ag_client_ask (self, &msg, &answer, err);
     if (!rc && self->look.json)
         ag_client_document (self, ag_buf_str (&answer));
-    else if (!rc && !ag_pick_text (ag_buf_str (&answer), "event_id").n)
-        ag_client_remark (self, "It is in force already, as it is.");
-    else if (!rc) {
-        ag_look_text (stdout, ag_pick_text (ag_buf_str (&answer), "event_id"));
-        putchar ('\n');
-        ag_client_warn_not_kept (self, ag_buf_str (&answer));
-    }
+    else if (!rc)
+        show_loaded (self, args->dir, ag_buf_str (&answer));
     ag_buf_fini (&packs);
     ag_buf_fini (&answer);
     return rc;
