@@ -190,6 +190,7 @@ a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
     outcome = run ("/nowhere", check);
     assert_int_equal (outcome.status, 2);
     assert_contains (outcome.out, "content_hash is not that of the files, sha256:");
+    assert_contains (outcome.out, "`agsup pack hash /tmp/agsup-init-");
     outcome_fini (&outcome);
     outcome = run ("/nowhere", anew);
     assert_int_equal (outcome.status, 0);

@@ -277,7 +277,7 @@ int
 ag_folder_read (const char *dir, struct ag_folder *out, struct ag_err *err)
 {
     struct walk self = {.folder = out, .err = err};
-    *out = (struct ag_folder){0};
+    *out = (struct ag_folder){.dir = dir};
     int fd = open_root (dir, err);
     return fd < 0 || walk (&self, fd, "", 1) || finish (out, err) ? -1 : 0;
 }

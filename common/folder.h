@@ -26,6 +26,7 @@ struct ag_file {
 struct ag_folder {
     struct ag_file *files; //  in the order of the paths' bytes
     size_t count, bytes;
+    const char *dir; //  as it was given, for messages; NULL: it came in one
 };
 
 //  AG_E_PACK names the first that is wrong. On failure out holds what was read so far; fini takes it.

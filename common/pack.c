@@ -75,9 +75,11 @@ check_content (const struct ag_folder *folder, struct ag_str manifest, struct ag
     hash_folder (folder, true, content);
     if (ag_str_is (said, content))
         return 0;
-    ag_buf_line (problems,
-                 "manifest.toml: pack.integrity.content_hash is not that of the files, %s",
-                 content);
+    ag_buf_line (
+        problems,
+        "manifest.toml: pack.integrity.content_hash is not that of the files, %s; where they "
+        "are as they should be, `agsup pack hash %s --write` says it anew",
+        content, folder->dir ? folder->dir : "DIR");
     return 1;
 }
 

@@ -387,6 +387,24 @@ files_of_a_request_are_the_same_pack_and_their_paths_are_plain (void **state)
     ag_buf_fini (&files);
 }
 
+//  The pack of the folder as a request carries it, and what comes of that.
+static int
+try_pinned (struct ag_str pin, struct ag_err *err)
+{
+    struct ag_buf sent = {0}, pack = {0};
+    struct ag_str files = {0};
+    int rc = ag_pack_bundle (scratch, pin, &sent, err);
+    if (!rc) {
+        ag_map_get (ag_buf_str (&sent), "files", &files);
+        rc = ag_pack_from (files, &pack, err);
+    }
+    if (!rc)
+        rc = ag_pack_check_pin (ag_buf_str (&pack), pin, err);
+    ag_buf_fini (&sent);
+    ag_buf_fini (&pack);
+    return rc;
+}
+
 static void
 case_71_a_content_hash_that_is_not_that_of_the_files_is_refused_at_load (void **state)
 {
@@ -404,27 +422,14 @@ case_71_a_content_hash_that_is_not_that_of_the_files_is_refused_at_load (void **
     assert_int_equal (try_read (&out, &err), 0);
     scratch_put ("main.lua", "return 2\n");
     refused ("manifest.toml: pack.integrity.content_hash is not that of the files, sha256:");
+    char *remedy = ag_xprintf ("`agsup pack hash %s --write`", scratch);
+    refused (remedy);
+    free (remedy);
+    assert_int_equal (try_pinned ((struct ag_str){0}, &err), -1);
+    assert_non_null (strstr (err.text, "`agsup pack hash DIR --write`"));
     free (manifest);
     ag_buf_fini (&hashes);
     ag_buf_fini (&out);
-}
-
-//  The pack of the folder as a request carries it, and what comes of that.
-static int
-try_pinned (struct ag_str pin, struct ag_err *err)
-{
-    struct ag_buf sent = {0}, pack = {0};
-    struct ag_str files = {0};
-    int rc = ag_pack_bundle (scratch, pin, &sent, err);
-    if (!rc) {
-        ag_map_get (ag_buf_str (&sent), "files", &files);
-        rc = ag_pack_from (files, &pack, err);
-    }
-    if (!rc)
-        rc = ag_pack_check_pin (ag_buf_str (&pack), pin, err);
-    ag_buf_fini (&sent);
-    ag_buf_fini (&pack);
-    return rc;
 }
 
 static void
