@@ -30,44 +30,88 @@ append_loaded (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, st
     return ag_declared_tell (journal, run, AG_EV_PACK_LOADED, &payload, err);
 }
 
-//  {pack, overrides, assignments: ["PACK.KEY=VALUE"]} for each pack of set.
-static int
-append_overridden (ag_journal_t *journal, struct ag_run *run, struct ag_str pack,
-                   struct ag_str overrides, struct ag_err *err)
+//  Each pair as a text PACK.KEY=VALUE.
+static void
+put_assignments (struct ag_str pack, struct ag_str overrides, struct ag_buf *out)
 {
-    struct ag_buf payload = {0}, assignments = {0}, json = {0};
+    struct ag_buf json = {0};
     struct ag_cursor in = ag_cursor (overrides);
-    struct ag_head map, key;
+    struct ag_head map = {0}, key;
     struct ag_str value;
-    uint64_t seq;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return ag_fail (err, AG_E_USAGE, "settings of %.*s are a map", AG_STR_ARG (pack));
-    ag_put_list (&assignments, map.count);
+    ag_next (&in, &map);
+    ag_put_list (out, map.count);
     for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
         ag_buf_clear (&json);
         ag_json_write (value, AG_JSON_LINE, &json);
-        ag_put_textf (&assignments, "%.*s.%.*s=%.*s", AG_STR_ARG (pack), AG_STR_ARG (key.s),
-                      (int)json.n, (const char *)json.p);
+        ag_put_textf (out, "%.*s.%.*s=%.*s", AG_STR_ARG (pack), AG_STR_ARG (key.s), (int)json.n,
+                      (const char *)json.p);
     }
-    ag_put_map (&payload, 3);
-    ag_put_lit (&payload, "pack");
-    ag_put_text (&payload, pack);
-    ag_put_lit (&payload, "overrides");
-    ag_put_value (&payload, overrides);
+    ag_buf_fini (&json);
+}
+
+//  The pairs of a map that another one has with another value, or only those whose keys it has.
+static uint32_t
+put_pairs (struct ag_str map, struct ag_str other, bool differing, struct ag_buf *out)
+{
+    struct ag_cursor in = ag_cursor (map);
+    struct ag_head head = {0}, key;
+    struct ag_str value, found;
+    size_t at = ag_open_map (out);
+    uint32_t count = 0;
+    ag_next (&in, &head);
+    for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+        char *text = ag_str_dup (key.s);
+        bool has = !ag_map_get (other, text, &found);
+        free (text);
+        if (!has || (differing && ag_value_equal (value, found)))
+            continue;
+        ag_put_text (out, key.s);
+        ag_put_value (out, value);
+        count++;
+    }
+    ag_close (out, at, count);
+    return count;
+}
+
+//  The settings that a list of packs has for one; p NULL: it has not got it.
+static struct ag_str
+settings_in (struct ag_str packs, struct ag_str name)
+{
+    struct ag_str pack, settings = {0};
+    if (!ag_list_find (packs, "name", name, &pack))
+        ag_map_get (pack, "settings", &settings);
+    return settings;
+}
+
+//  {pack, overrides, assignments, was, cause}: what is set, what stood there before, and by what.
+static int
+append_overridden (ag_journal_t *journal, struct ag_run *run, struct ag_str pack,
+                   struct ag_str overrides, struct ag_str was, const char *cause,
+                   struct ag_err *err)
+{
+    struct ag_buf payload = {0};
+    uint64_t seq;
+    if (ag_kind_of (overrides) != AG_MAP)
+        return ag_fail (err, AG_E_USAGE, "settings of %.*s are a map", AG_STR_ARG (pack));
+    ag_put_map (&payload, 5);
+    ag_put_pair_text (&payload, "pack", pack);
+    ag_put_pair_value (&payload, "overrides", overrides);
     ag_put_lit (&payload, "assignments");
-    ag_put_value (&payload, ag_buf_str (&assignments));
+    put_assignments (pack, overrides, &payload);
+    ag_put_lit (&payload, "was");
+    put_pairs (was.p ? was : AG_LIT ("\x80"), overrides, false, &payload);
+    ag_put_pair_text (&payload, "cause", ag_str (cause));
     struct ag_draft draft = {.type = ag_type_name (AG_EV_PACK_SETTINGS_OVERRIDDEN),
                              .payload = ag_buf_str (&payload),
                              .actor = AG_LIT ("user")};
     int rc = ag_journal_append (journal, run, &draft, &seq, err);
     ag_buf_fini (&payload);
-    ag_buf_fini (&assignments);
-    ag_buf_fini (&json);
     return rc;
 }
 
 static int
-announce_set (ag_journal_t *journal, struct ag_run *run, struct ag_str set, struct ag_err *err)
+announce_set (ag_journal_t *journal, struct ag_run *run, struct ag_str set, struct ag_str before,
+              struct ag_err *err)
 {
     struct ag_cursor in = ag_cursor (set);
     struct ag_head map, key;
@@ -75,14 +119,33 @@ announce_set (ag_journal_t *journal, struct ag_run *run, struct ag_str set, stru
     if (ag_next (&in, &map) || map.kind != AG_MAP)
         return ag_fail (err, AG_E_USAGE, "set is a map of packs");
     for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &overrides); i++)
-        if (append_overridden (journal, run, key.s, overrides, err))
+        if (append_overridden (journal, run, key.s, overrides, settings_in (before, key.s), "fork",
+                               err))
             return -1;
     return 0;
 }
 
-//  A pack is announced unless the run's log already says that this very pack is in force.
+//  The same bytes with other settings than before: the configuration says something else.
 static int
-announce_pack (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, struct ag_err *err)
+announce_settings (ag_journal_t *journal, struct ag_run *run, struct ag_str pack,
+                   struct ag_str name, struct ag_str was, struct ag_err *err)
+{
+    struct ag_buf overrides = {0};
+    struct ag_str settings;
+    int rc = 0;
+    if (was.p && !ag_map_get (pack, "settings", &settings) &&
+        put_pairs (settings, was, true, &overrides))
+        rc = append_overridden (journal, run, name, ag_buf_str (&overrides), was, "configuration",
+                                err);
+    ag_buf_fini (&overrides);
+    return rc;
+}
+
+//  A pack is announced unless the run's log already says that this very pack is in force; then what is set otherwise in
+//  it is.
+static int
+announce_pack (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, struct ag_str before,
+               struct ag_err *err)
 {
     struct ag_buf known = {0}, value = {0};
     struct ag_str name, hash;
@@ -94,18 +157,20 @@ announce_pack (ag_journal_t *journal, struct ag_run *run, struct ag_str pack, st
         rc = append_loaded (journal, run, pack, err);
         if (!rc)
             ag_force_put (journal, run, name, ag_buf_str (&value));
-    }
+    } else if (rc > 0)
+        rc = announce_settings (journal, run, pack, name, settings_in (before, name), err);
     ag_buf_fini (&known);
     ag_buf_fini (&value);
     return rc < 0 ? -1 : 0;
 }
 
 static int
-announce_packs (ag_journal_t *journal, struct ag_run *run, struct ag_str packs, struct ag_err *err)
+announce_packs (ag_journal_t *journal, struct ag_run *run, struct ag_str packs,
+                struct ag_str before, struct ag_err *err)
 {
     struct ag_str pack;
     for (uint32_t i = 0; !ag_list_nth (packs, i, &pack); i++)
-        if (announce_pack (journal, run, pack, err))
+        if (announce_pack (journal, run, pack, before, err))
             return -1;
     return 0;
 }
@@ -247,15 +312,20 @@ int
 ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec, struct ag_str set,
                   struct ag_err *err)
 {
-    struct ag_buf normal = {0};
-    struct ag_str packs = ag_spec_packs (spec);
+    struct ag_buf normal = {0}, known = {0};
+    struct ag_str packs = ag_spec_packs (spec), before;
+    uint64_t seq;
+    if (ag_note_get (journal, run, AG_LIT ("spec"), run->head.tip, &known, &seq, err) < 0)
+        return -1;
+    before = ag_spec_packs (ag_buf_str (&known));
     int rc = disable_others (journal, run, packs, err);
-    if (!rc)
-        rc = announce_packs (journal, run, packs, err);
+    if (!rc) //  what is set has events of its own
+        rc = announce_packs (journal, run, packs, set.p ? AG_LIT ("\x90") : before, err);
     if (!rc && set.p)
         rc = ag_value_normalise (set, &normal, err);
     if (!rc && set.p)
-        rc = announce_set (journal, run, ag_buf_str (&normal), err);
+        rc = announce_set (journal, run, ag_buf_str (&normal), before, err);
     ag_buf_fini (&normal);
+    ag_buf_fini (&known);
     return rc;
 }

@@ -370,6 +370,27 @@ class Packs(unittest.TestCase):
                          ["pack hello has no setting greeting: its settings.toml declares loud"])
         house.down()
 
+    def test_a_setting_that_the_configuration_changes_is_told_and_holds_from_there_on(self):
+        house = self.house
+        house.down()
+        greet = speaker(house, "one", 'greeting = "default"\nloud = 1\n')
+        for greeting in ("A", "B", "B"):
+            house.configure({"script": {"packs": [greet, self.plain], "settings": {"hello": {"greeting": greeting}}}})
+            house.up()
+            self.assertEqual(self.in_force("script", "hello"), {"word": "one", "greeting": greeting, "loud": 1})
+            house.down()
+        house.up()
+        told, = house.log_of("script", "pack.settings_overridden")
+        self.assertEqual(told["payload"], {"pack": "hello", "overrides": {"greeting": "B"}, "assignments": ['hello.greeting="B"'],
+                                           "was": {"greeting": "A"}, "cause": "configuration"})
+        for label, seq, greeting in (("before", told["seq"] - 1, "A"), ("after", told["seq"], "B")):
+            house.cli("fork", f"script@evt_{seq:03}", "--label", label)
+            self.assertEqual(self.in_force(label, "hello")["greeting"], greeting)
+        house.cli("fork", "script", "--label", "set", "--set", "hello.loud=2")
+        self.assertEqual(house.log_of("set", "pack.settings_overridden")[-1]["payload"],
+                         {"pack": "hello", "overrides": {"loud": 2}, "assignments": ["hello.loud=2"], "was": {"loud": 1}, "cause": "fork"})
+        house.down()
+
     def test_what_could_never_load_is_refused_and_the_old_pack_stays(self):
         house = self.house
         house.down()
