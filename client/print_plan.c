@@ -270,6 +270,19 @@ ag_print_again (const struct ag_look *look, struct ag_str answer)
     ag_print_diff (look, ag_pick (answer, "diff"));
 }
 
+//  What may be why.
+static void
+put_change (struct ag_str change)
+{
+    if (!change.p)
+        return;
+    fputs ("  Since then ", stdout);
+    put_text (change, "event_id");
+    fputs (" (", stdout);
+    put_text (change, "type");
+    puts (") has changed what is in force, and this is done with what is in force now.");
+}
+
 //  "r1 as recorded: 12 invocations, 40 events compared", or where it is not.
 void
 ag_print_replay (const struct ag_look *look, struct ag_str answer)
@@ -297,4 +310,5 @@ ag_print_replay (const struct ag_look *look, struct ag_str answer)
     fputs (", found ", stdout);
     ag_print_value (ag_pick (divergence, "found"), 400);
     fputc ('\n', stdout);
+    put_change (ag_pick (answer, "changed_since"));
 }

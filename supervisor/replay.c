@@ -135,6 +135,50 @@ put_number (struct ag_answer *answer, const char *key, uint64_t number)
     ag_put_uint (answer->out, number);
 }
 
+//  The first event since the divergence that changed what is in force; 0: none did.
+struct since {
+    uint64_t seq;
+    char type[64];
+};
+
+static bool
+take_first (void *arg, const struct ag_event *event)
+{
+    struct since *self = arg;
+    if (!self->seq || event->seq < self->seq) {
+        self->seq = event->seq;
+        snprintf (self->type, sizeof self->type, "%.*s", AG_STR_ARG (event->type));
+    }
+    return false;
+}
+
+static int
+find_change (struct ag_house *house, const struct ag_replay *self, const struct ag_run *run,
+             struct since *since, struct ag_err *err)
+{
+    static const enum ag_type types[] = {AG_EV_PACK_LOADED, AG_EV_PACK_DISABLED,
+                                         AG_EV_PACK_SETTINGS_OVERRIDDEN};
+    for (size_t i = 0; self->difference.event && i < sizeof types / sizeof *types; i++)
+        if (ag_journal_scan_type (house->journal, run, ag_type_name (types[i]),
+                                  self->difference.event, self->trace.until, take_first, since,
+                                  err))
+            return -1;
+    return 0;
+}
+
+//  changed_since: {event_id, type}, where what was found differs by what is in force now, perhaps.
+static void
+tell_change (const struct since *since, struct ag_answer *answer)
+{
+    if (!since->seq)
+        return;
+    ag_answer_key (answer, "changed_since");
+    ag_put_map (answer->out, 2);
+    ag_put_lit (answer->out, "event_id");
+    ag_put_evt (answer->out, since->seq);
+    ag_put_pair_text (answer->out, "type", ag_str (since->type));
+}
+
 static void
 tell (const struct ag_replay *self, const struct ag_run *run, bool done, struct ag_answer *answer)
 {
@@ -159,6 +203,7 @@ ag_replay_tell (struct ag_house *house, struct ag_replay *self, struct ag_answer
                 struct ag_err *err)
 {
     struct ag_run *run;
+    struct since since = {0};
     bool done = ag_replay_is_over (self);
     int rc = ag_run_get (house->journal, self->run, &run, err);
     if (!rc && done && self->ticket.broken.code) {
@@ -166,7 +211,11 @@ ag_replay_tell (struct ag_house *house, struct ag_replay *self, struct ag_answer
         rc = -1;
     }
     if (!rc)
+        rc = find_change (house, self, run, &since, err);
+    if (!rc) {
         tell (self, run, done, answer);
+        tell_change (&since, answer);
+    }
     if (done)
         drop (house, self);
     return rc;

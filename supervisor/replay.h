@@ -21,8 +21,8 @@ int ag_replay_ask (struct ag_house *house, const struct ag_run *run, struct ag_s
                    struct ag_replay **replay, struct ag_err *err);
 //  It has come to its end, and its processes are proved to have ended.
 bool ag_replay_is_over (const struct ag_replay *self);
-//  Put {run, invocations, compared_events, skipped, seen, until, done, divergence} into the answer; -1 when it
-//  could not go on. One that is over is gone when it was told.
+//  Put {run, invocations, compared_events, skipped, seen, until, done, divergence, changed_since?} into the answer; -1
+//  when it could not go on. One that is over is gone when it was told.
 int ag_replay_tell (struct ag_house *house, struct ag_replay *self, struct ag_answer *answer,
                     struct ag_err *err);
 

@@ -383,6 +383,9 @@ class Packs(unittest.TestCase):
         told, = house.log_of("script", "pack.settings_overridden")
         self.assertEqual(told["payload"], {"pack": "hello", "overrides": {"greeting": "B"}, "assignments": ['hello.greeting="B"'],
                                            "was": {"greeting": "A"}, "cause": "configuration"})
+        done = house.cli("replay", "script", "--strict", check=False)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn(f"Since then evt_{told['seq']:03} (pack.settings_overridden) has changed what is in force", done.stdout)
         for label, seq, greeting in (("before", told["seq"] - 1, "A"), ("after", told["seq"], "B")):
             house.cli("fork", f"script@evt_{seq:03}", "--label", label)
             self.assertEqual(self.in_force(label, "hello")["greeting"], greeting)
