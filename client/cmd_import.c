@@ -1,28 +1,23 @@
 //  What moves runs between stores: import and export.
 //  SPDX-License-Identifier: Apache-2.0
-#include "client/client.h"
 #include "client/feed.h"
+#include "client/lines.h"
 #include "client/print.h"
 #include "client/sqlite.h"
 #include "common/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*  Import  */
 
-enum { LINE_BYTES = 8 << 20, SHOWN_EACH = 1000 };
+enum { SHOWN_EACH = 1000 };
 
 static int
 take_line (struct ag_feed *feed, uint64_t number, struct ag_str line, struct ag_err *err)
 {
     struct ag_buf value = {0};
-    while (line.n && strchr (" \t\r\n", line.p[line.n - 1]))
-        line.n--;
-    if (!line.n)
-        return 0;
     int rc = ag_json_read_line (line, number, &value, err);
     if (rc)
         ag_wrap (err, number > 1 ? "%s" : "%s is no export, which is a JSON object a line",
@@ -33,50 +28,31 @@ take_line (struct ag_feed *feed, uint64_t number, struct ag_str line, struct ag_
     return rc;
 }
 
-//  The next line into `line`: 1, 0 at the end, -1. getline would take any length.
 static int
-next_line (const struct ag_feed *feed, FILE *in, struct ag_buf *line, struct ag_err *err)
+feed_lines (struct ag_feed *feed, struct ag_lines *lines, struct ag_err *err)
 {
-    int c;
-    ag_buf_clear (line);
-    while ((c = getc_unlocked (in)) != EOF && c != '\n' && line->n < LINE_BYTES)
-        ag_buf_add (line, &(char){(char)c}, 1);
-    if (c == EOF && ferror (in))
-        return ag_fail (err, AG_E_SYSTEM, "%s: %s", feed->file, strerror (errno));
-    if (line->n == LINE_BYTES)
-        return ag_fail (err, AG_E_TOO_LARGE, "%s: a line of more than %d bytes", feed->file,
-                        LINE_BYTES);
-    return c != EOF || line->n > 0;
-}
-
-static int
-feed_lines (struct ag_feed *feed, FILE *in, struct ag_err *err)
-{
-    struct ag_buf line = {0};
+    struct ag_str line;
     int rc;
-    for (uint64_t number = 1; (rc = next_line (feed, in, &line, err)) > 0; number++) {
-        if ((rc = take_line (feed, number, ag_buf_str (&line), err)))
+    while ((rc = ag_lines_next (lines, &line, err)) > 0) {
+        if ((rc = take_line (feed, lines->number, line, err)))
             break;
-        if (number % SHOWN_EACH == 0)
-            ag_client_progress (feed->client, "%" PRIu64 " lines", number);
+        if (lines->number % SHOWN_EACH == 0)
+            ag_client_progress (feed->client, "%" PRIu64 " lines", lines->number);
     }
     ag_client_progress (feed->client, NULL);
-    ag_buf_fini (&line);
     return rc;
 }
 
 static int
 feed_file (struct ag_feed *feed, const char *file, struct ag_err *err)
 {
-    bool named = strcmp (file, "-") != 0;
-    if (named && ag_sqlite_is (file))
+    struct ag_lines lines;
+    if (strcmp (file, "-") && ag_sqlite_is (file))
         return ag_sqlite_feed (feed, file, err);
-    FILE *in = named ? fopen (file, "re") : stdin;
-    if (!in)
-        return ag_fail (err, AG_E_USAGE, "%s: %s", file, strerror (errno));
-    int rc = feed_lines (feed, in, err);
-    if (named)
-        fclose (in);
+    if (ag_lines_open (&lines, feed->client, file, err))
+        return -1;
+    int rc = feed_lines (feed, &lines, err);
+    ag_lines_close (&lines);
     return rc;
 }
 

@@ -1,12 +1,10 @@
 //  What is put into a run: create, goal, tell, apply.
 //  SPDX-License-Identifier: Apache-2.0
-#include "client/client.h"
+#include "client/lines.h"
 #include "client/print.h"
 #include "common/json.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <inttypes.h>
 
 int
 ag_cmd_create (struct ag_client *self, const struct ag_args_create *args, struct ag_err *err)
@@ -111,8 +109,7 @@ ag_cmd_tell (struct ag_client *self, const struct ag_args_tell *args, struct ag_
 struct ops {
     struct ag_client *client;
     const struct ag_args_apply *args;
-    const char *name; //  of the file, for errors
-    size_t line;
+    struct ag_lines lines;
     struct ag_buf held;
     uint32_t count;
 };
@@ -139,8 +136,8 @@ send_ops (struct ops *self, struct ag_err *err)
 {
     char child[AG_CHILD_TEXT];
     struct ag_str name = {0};
-    if (self->args->each &&
-        ag_client_child (self->client->call->change.request_id, self->line, child, &name, err))
+    if (self->args->each && ag_client_child (self->client->call->change.request_id,
+                                             self->lines.number, child, &name, err))
         return -1;
     struct ag_buf list = {0}, answer = {0};
     ag_put_list (&list, self->count);
@@ -162,56 +159,44 @@ send_ops (struct ops *self, struct ag_err *err)
 static int
 take_line (struct ops *self, struct ag_str line, struct ag_err *err)
 {
-    self->line++;
-    while (line.n && strchr (" \t\r\n", line.p[line.n - 1]))
-        line.n--;
-    if (!line.n)
-        return 0;
-    if (ag_json_read_line (line, self->line, &self->held, err))
-        return ag_wrap (err, "%s", self->name);
+    if (ag_json_read_line (line, self->lines.number, &self->held, err))
+        return ag_wrap (err, "%s", self->lines.name);
     self->count++;
     if (self->held.n > AG_BULK_BYTES - 8)
         return ag_fail (err, AG_E_TOO_LARGE,
-                        "%s, line %zu: more than %d bytes of operations; --each applies every line "
-                        "alone",
-                        self->name, self->line, AG_BULK_BYTES);
+                        "%s, line %" PRIu64 ": more than %d bytes of operations; "
+                        "--each applies every line alone",
+                        self->lines.name, self->lines.number, AG_BULK_BYTES);
     if (!self->args->each)
         return 0;
     if (send_ops (self, err))
-        return ag_wrap (err, "%s, line %zu", self->name, self->line);
+        return ag_wrap (err, "%s, line %" PRIu64, self->lines.name, self->lines.number);
     return ag_look_flush (err);
 }
 
 static int
-read_ops (struct ops *self, FILE *in, struct ag_err *err)
+read_ops (struct ops *self, struct ag_err *err)
 {
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t n;
-    int rc = 0;
-    while (!rc && (n = getline (&line, &room, in)) >= 0)
-        rc = take_line (self, (struct ag_str){line, (size_t)n}, err);
-    if (!rc && ferror (in))
-        rc = ag_fail (err, AG_E_SYSTEM, "%s: %s", self->name, strerror (errno));
-    free (line);
+    struct ag_str line;
+    int rc;
+    while ((rc = ag_lines_next (&self->lines, &line, err)) > 0)
+        if ((rc = take_line (self, line, err)))
+            break;
     return rc;
 }
 
 int
 ag_cmd_apply (struct ag_client *self, const struct ag_args_apply *args, struct ag_err *err)
 {
-    bool file = args->file && strcmp (args->file, "-");
-    struct ops ops = {.client = self, .args = args, .name = file ? args->file : "standard input"};
-    FILE *in = file ? fopen (args->file, "re") : stdin;
-    if (!in)
-        return ag_fail (err, AG_E_USAGE, "%s: %s", args->file, strerror (errno));
-    int rc = read_ops (&ops, in, err);
+    struct ops ops = {.client = self, .args = args};
+    if (ag_lines_open (&ops.lines, self, args->file ? args->file : "-", err))
+        return -1;
+    int rc = read_ops (&ops, err);
     if (!rc && !args->each && !ops.count)
-        rc = ag_fail (err, AG_E_USAGE, "%s holds no operation", ops.name);
+        rc = ag_fail (err, AG_E_USAGE, "%s holds no operation", ops.lines.name);
     if (!rc && !args->each)
         rc = send_ops (&ops, err);
-    if (file)
-        fclose (in);
+    ag_lines_close (&ops.lines);
     ag_buf_fini (&ops.held);
     return rc;
 }

@@ -1,11 +1,10 @@
 //  A candidate in a fork, under nets: trial.
 //  SPDX-License-Identifier: Apache-2.0
-#include "client/client.h"
+#include "client/lines.h"
 #include "client/print.h"
 #include "common/json.h"
 #include "common/pack.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,41 +40,36 @@ put_packs (const struct ag_args_trial *args, struct ag_buf *out, struct ag_err *
     return ag_pack_bundle (args->pack, ag_str (args->pin), out, err);
 }
 
-//  The lines of a file, each a value, as a list.
 static int
-read_lines (FILE *in, struct ag_buf *out, struct ag_err *err)
+put_line (const struct ag_lines *lines, struct ag_str line, struct ag_buf *out, struct ag_err *err)
 {
-    char *line = NULL;
-    size_t room = 0, number = 0, list = ag_open_list (out);
-    uint32_t count = 0;
-    ssize_t n;
-    int rc = 0;
-    while (!rc && (n = getline (&line, &room, in)) >= 0) {
-        struct ag_str text = {line, (size_t)n};
-        number++;
-        while (text.n && strchr (" \t\r\n", text.p[text.n - 1]))
-            text.n--;
-        if (text.n) {
-            rc = ag_json_read_line (text, number, out, err);
-            count++;
-        }
-    }
-    ag_close (out, list, count);
-    if (!rc && ferror (in))
-        rc = ag_fail (err, AG_E_SYSTEM, "%s", strerror (errno));
-    free (line);
-    return rc;
+    if (ag_json_read_line (line, lines->number, out, err))
+        return ag_wrap (err, "the scenario %s", lines->name);
+    if (out->n > AG_BULK_BYTES)
+        return ag_fail (err, AG_E_TOO_LARGE,
+                        "the scenario %s, line %" PRIu64 ": more than %d bytes", lines->name,
+                        lines->number, AG_BULK_BYTES);
+    return 0;
 }
 
+//  The lines of a file, each a value, as a list.
 static int
-read_scenario (const char *path, struct ag_buf *out, struct ag_err *err)
+read_scenario (const struct ag_client *self, const char *path, struct ag_buf *out,
+               struct ag_err *err)
 {
-    FILE *in = fopen (path, "re");
-    if (!in)
-        return ag_fail (err, AG_E_USAGE, "the scenario %s: %s", path, strerror (errno));
-    int rc = read_lines (in, out, err);
-    fclose (in);
-    return rc ? ag_wrap (err, "the scenario %s", path) : 0;
+    struct ag_lines lines;
+    struct ag_str line;
+    uint32_t count = 0;
+    if (ag_lines_open (&lines, self, path, err))
+        return -1;
+    size_t list = ag_open_list (out);
+    int rc;
+    for (; (rc = ag_lines_next (&lines, &line, err)) > 0; count++)
+        if ((rc = put_line (&lines, line, out, err)))
+            break;
+    ag_close (out, list, count);
+    ag_lines_close (&lines);
+    return rc;
 }
 
 static int
@@ -91,7 +85,7 @@ begin (struct ag_client *self, const struct ag_args_trial *args, struct ag_buf *
                                    .events = args->events}};
     int rc = put_packs (args, &packs, err);
     if (!rc && args->scenario)
-        rc = read_scenario (args->scenario, &scenario, err);
+        rc = read_scenario (self, args->scenario, &scenario, err);
     msg.trial.packs = ag_buf_str (&packs);
     if (args->scenario)
         msg.trial.scenario = ag_buf_str (&scenario);

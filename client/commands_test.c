@@ -4,6 +4,8 @@
 
 #include "client/outcome_test.h"
 
+#include <sys/stat.h>
+
 static void
 a_document_is_the_answer_without_do_and_id (void **state)
 {
@@ -320,6 +322,33 @@ a_line_that_is_no_json_is_named_and_nothing_is_sent (void **state)
     fake_end (&fake);
 }
 
+//  A line without an end, and a pipe into which nobody writes.
+static void
+what_is_read_for_a_command_has_an_end (void **state)
+{
+    (void)state;
+    struct fake fake = {0};
+    fake_begin (&fake, NULL, 0);
+    char *pipe = ag_xprintf ("%s/pipe", fake.dir);
+    static const char *const commands[] = {"apply notes", "import"};
+    assert_int_equal (mkfifo (pipe, 0600), 0);
+    alarm (30);
+    for (size_t i = 0; i < 2 * sizeof commands / sizeof *commands; i++) {
+        char *line =
+            ag_xprintf ("--timeout 0.1 %s %s", commands[i / 2], i % 2 ? pipe : "/dev/zero");
+        struct outcome outcome = run (fake.dir, line);
+        assert_int_equal (outcome.status, -1);
+        assert_int_equal (outcome.err.code, i % 2 ? AG_E_TIMEOUT : AG_E_TOO_LARGE);
+        outcome_fini (&outcome);
+        free (line);
+    }
+    alarm (0);
+    assert_int_equal (fake.seen_count, 0);
+    unlink (pipe);
+    free (pipe);
+    fake_end (&fake);
+}
+
 static void
 tell_takes_an_object_only (void **state)
 {
@@ -541,6 +570,7 @@ main (void)
         cmocka_unit_test (apply_sends_all_lines_as_one_list),
         cmocka_unit_test (apply_each_sends_one_batch_a_line_under_child_ids),
         cmocka_unit_test (a_line_that_is_no_json_is_named_and_nothing_is_sent),
+        cmocka_unit_test (what_is_read_for_a_command_has_an_end),
         cmocka_unit_test (tell_takes_an_object_only),
         cmocka_unit_test (a_fork_gathers_settings_by_pack_and_carries_packs_whole),
         cmocka_unit_test (a_pin_goes_with_the_files_and_what_is_none_goes_nowhere),
