@@ -104,8 +104,8 @@ give (struct ag_command *command, struct ag_run *run, struct ag_str spec, uint32
     return 0;
 }
 
-//  {run, pack, version, bundle_hash, event_id, until_up, not_kept?}: of the pack that came last; event_id null when it was in
-//  force already; until_up: the configuration says which packs the run has after the next one.
+//  {run, pack, version, bundle_hash, event_id, until_up, not_kept?}: of the pack that came last; event_id null when it
+//  was in force already; until_up: the configuration says which packs the run has after the next one.
 static void
 answer_loaded (struct ag_command *command, const struct ag_run *run, struct ag_str spec,
                struct ag_str lost, uint64_t event)

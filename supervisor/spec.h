@@ -22,8 +22,8 @@ int ag_spec_of_agent (ag_journal_t *journal, struct ag_str name, struct ag_str a
 //  Append the spec of a fork: the parent's with settings of packs changed ({PACK: {KEY: value}}; p NULL:
 //  none) and packs added or replaced ([{files: [{path, bytes}], pin?}]; p NULL: none). AG_E_NOT_FOUND for
 //  a pack or key that the parent does not have, AG_E_PACK where the packs do not go together (together.h) or one
-//  is not what its pin says. What was set for a pack that is replaced, over its defaults, stays set; where the new one has
-//  no setting of that name and kind, a sentence that says so is appended to lost, texts one after the other.
+//  is not what its pin says. What was set for a pack that is replaced, over its defaults, stays set; where the new one
+//  has no setting of that name and kind, a sentence that says so is appended to lost, texts one after the other.
 //  Budget: what the fork may use up, in place of the parent's.
 int ag_spec_of_fork (ag_journal_t *journal, struct ag_str parent, struct ag_str set,
                      struct ag_str packs, struct ag_str budget, struct ag_buf *lost,
