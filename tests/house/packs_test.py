@@ -341,6 +341,7 @@ class Packs(unittest.TestCase):
 
     def in_force(self, run, pack):
         """The settings of a pack that a run's process was started with, asked of the pack itself."""
+        self.house.idle(run)  # it has registered
         seen = self.house.tell(run, "say.due", pack=pack)
         self.house.idle(run)
         said, = [e["payload"] for e in self.house.log_of(run, "said") if e["seq"] > seen]
@@ -352,6 +353,7 @@ class Packs(unittest.TestCase):
         greet = speaker(house, "one", 'greeting = "default"\nloud = 1\nold = 1\n')
         house.configure({"script": {"packs": [greet], "settings": {"hello": {"greeting": "A", "old": 2}}}})
         house.up()
+        self.registered("script", "hello.say")
         house.cli("fork", "script", "--label", "f", "--set", "hello.greeting=F")
         speaker(house, "two", 'greeting = "default"\nloud = 2\nold = "text"\n')
         house.cli("fork", "f", "--label", "late", "--pack", greet, "--set", "hello.loud=3")
@@ -377,6 +379,7 @@ class Packs(unittest.TestCase):
         for greeting in ("A", "B", "B"):
             house.configure({"script": {"packs": [greet, self.plain], "settings": {"hello": {"greeting": greeting}}}})
             house.up()
+            self.registered("script", "hello.say")
             self.assertEqual(self.in_force("script", "hello"), {"word": "one", "greeting": greeting, "loud": 1})
             house.down()
         house.up()
@@ -400,6 +403,7 @@ class Packs(unittest.TestCase):
         greet = speaker(house, "one", 'greeting = "A"\nloud = 1\n')
         house.configure({"script": {"packs": [greet]}})
         house.up()
+        self.registered("script", "hello.say")
         for name, source in (("part", "return return\n"), ("main", "this is no Lua\n")):
             write(greet, "hello", lua="local part = require 'part'\n")
             with open(os.path.join(greet, f"{name}.lua"), "w", encoding="utf-8") as file:
