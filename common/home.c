@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,11 +145,13 @@ ag_home_make (const char *dir, struct ag_err *err)
 static void
 make_own (struct ag_home *self, const char *text, const struct stat *st)
 {
-    char place[64];
-    uint8_t hash[AG_HASH];
-    snprintf (place, sizeof place, " %ju %ju", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino);
-    ag_hash ((struct ag_str){text, AG_HOME_ID}, ag_str (place), hash);
-    ag_hex (hash, AG_HOME_ID / 2, self->id);
+    uint64_t place[2] = {(uint64_t)st->st_dev, (uint64_t)st->st_ino};
+    for (int i = 0; i < 2; i++) {
+        char half[17] = "";
+        memcpy (half, text + i * 16, 16);
+        uint64_t own = strtoull (half, NULL, 16) ^ place[i];
+        snprintf (self->id + i * 16, sizeof half, "%016" PRIx64, own);
+    }
 }
 
 static int

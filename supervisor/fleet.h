@@ -114,9 +114,7 @@ void ag_fleet_committed (struct ag_house *house);
 //  Everything is to end, and has ended.
 void ag_fleet_down (struct ag_house *house);
 bool ag_fleet_is_down (struct ag_house *house);
-
-//  The uids that workers of a house of root may have.
+//  Of the configuration in force: the uids that workers of a house of root may have, and its folder, borrowed.
 void ag_fleet_uids (struct ag_house *house, uint64_t *first, uint64_t *last);
-//  The folder of the configuration in force; borrowed from it.
 struct ag_str ag_fleet_base (struct ag_house *house);
 #endif
