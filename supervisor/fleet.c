@@ -208,7 +208,7 @@ drop (struct ag_house *house, struct ag_unit *unit)
     if (!unit->replay)
         HASH_DELETE (by_place, house->fleet->by_place, unit);
     ag_session_end (house, &unit->session);
-    ag_private_remove (unit);
+    ag_private_remove (house, unit);
     ag_unit_free (unit);
 }
 

@@ -29,6 +29,7 @@ struct ag_house {
     struct ag_ticket *replays;       //  replay.h: the first one
     struct ag_ticket *verifications; //  verification.h: the first one in line
     struct ag_trial *trials;         //  trial.h: the first one
+    struct ag_tree *gone;            //  private.h: directories that are being taken away
     uint64_t fleet_run;              //  the fleet's own run
     struct ag_buf filters[2][2]; //  of programs, made at the first start: strict, with the network
     struct ag_err

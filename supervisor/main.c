@@ -59,14 +59,13 @@ static void
 end_floors (struct ag_house *house)
 {
     ag_turn_end (house);
-    if (house->leaving)
-        ag_private_end (house);
     ag_replays_destroy (house);
     ag_trials_destroy (house);
     ag_verifications_destroy (house);
     ag_queues_destroy (&house->queues);
     ag_workers_destroy (&house->workers);
     ag_fleet_destroy (&house->fleet);
+    ag_private_end (house);
     ag_commands_destroy (&house->commands);
     ag_nursery_destroy (&house->nursery);
     ag_outbox_destroy (&house->outbox);
@@ -118,7 +117,7 @@ begin (struct ag_house *house, const char *config, struct ag_err *err)
 static int
 run (struct ag_house *house, const char *config, struct ag_err *err)
 {
-    ag_private_sweep (house);
+    ag_private_begin (house);
     if (begin (house, config, err) || ag_filter_enter (AG_FILTER_SUPERVISOR, err))
         return -1;
     if (!house->lacking.code) {

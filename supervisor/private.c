@@ -15,7 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COPY_DEPTH = 16 };
+enum {
+    COPY_DEPTH = 16,
+    STEPS = 64, //  of removing, in one turn,
+    LAST = 1000 //  and turns' worth of them at the end of the house; the next one does the rest
+};
 
 //  Beside the socket that workers reach, where a worker's own uid may pass.
 static char *
@@ -26,20 +30,34 @@ root_of (struct ag_house *house)
     return ag_xprintf ("%.*s/w", (int)(slash ? slash - socket : 0), socket);
 }
 
+//  What a program left may be much: its path is free at once, the rest goes bit by bit.
 void
-ag_private_remove (struct ag_unit *unit)
+ag_private_remove (struct ag_house *house, struct ag_unit *unit)
 {
     if (unit->dir[0])
-        ag_tree_remove (unit->dir);
+        ag_tree_take (house->gone, unit->dir);
     unit->dir[0] = 0;
 }
 
+//  What an earlier house did not come to the end of goes with its directories.
 void
-ag_private_sweep (struct ag_house *house)
+ag_private_begin (struct ag_house *house)
 {
     char *root = root_of (house);
-    ag_tree_remove (root);
+    char *gone = ag_xprintf ("%s.gone", root), *inside = ag_xprintf ("%s/gone", root);
+    mkdir (root, 0711);
+    rename (gone, inside);
+    house->gone = ag_tree_new (gone);
+    ag_tree_take (house->gone, root);
+    free (inside);
+    free (gone);
     free (root);
+}
+
+bool
+ag_private_pump (struct ag_house *house)
+{
+    return ag_tree_step (house->gone, STEPS);
 }
 
 //  Only an empty folder goes: HOME/run still holds the token.
@@ -47,9 +65,14 @@ void
 ag_private_end (struct ag_house *house)
 {
     char *root = root_of (house);
-    ag_private_sweep (house);
+    if (house->leaving)
+        ag_tree_take (house->gone, root);
+    for (int i = 0; house->leaving && i < LAST && ag_private_pump (house); i++)
+        ;
+    ag_tree_destroy (&house->gone);
     *strrchr (root, '/') = 0;
-    rmdir (root);
+    if (house->leaving)
+        rmdir (root);
     free (root);
 }
 

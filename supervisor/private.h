@@ -14,9 +14,11 @@ enum { AG_PRIVATE_FILES = 4096, AG_PRIVATE_BYTES = 64 << 20 };
 //  in a pack finds the files of the last pack of its host.
 int ag_private_make (struct ag_house *house, struct ag_unit *unit, struct ag_str host, char **work,
                      struct ag_err *err);
-//  Remove it with all it holds. What cannot be removed is logged.
-void ag_private_remove (struct ag_unit *unit);
-//  Remove what an earlier house left; and at the end of the house, with the folder of the worker socket.
-void ag_private_sweep (struct ag_house *house);
+//  Take it away with all it holds, bit by bit: once a turn, true while there is more. What cannot go is logged.
+void ag_private_remove (struct ag_house *house, struct ag_unit *unit);
+bool ag_private_pump (struct ag_house *house);
+//  Take away what an earlier house left; and at the end of a house that leaves, all, with the folder of the worker
+//  socket.
+void ag_private_begin (struct ag_house *house);
 void ag_private_end (struct ag_house *house);
 #endif

@@ -46,7 +46,7 @@ start (struct ag_house *house, struct ag_unit *unit)
     ag_launch_fini (&launch);
     if (rc) {
         snprintf (unit->reason, sizeof unit->reason, "%.*s", AG_UNIT_REASON - 1, err.text);
-        ag_private_remove (unit);
+        ag_private_remove (house, unit);
         ag_unit_set_child (house->fleet, unit, 0);
         died (house, unit, err.code == AG_E_CONFIG || err.code == AG_E_PACK);
     }
@@ -232,7 +232,7 @@ gone (struct ag_house *house, struct ag_unit *unit, bool permanent)
     enum ag_ending ending = unit->ending;
     drop_invocation (house, unit);
     ag_session_end (house, &unit->session);
-    ag_private_remove (unit);
+    ag_private_remove (house, unit);
     ag_unit_set_child (house->fleet, unit, 0);
     unit->pid = 0;
     unit->nonce[0] = 0;

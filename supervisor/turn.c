@@ -5,6 +5,7 @@
 #include "supervisor/commands.h"
 #include "supervisor/fleet.h"
 #include "supervisor/hears.h"
+#include "supervisor/private.h"
 #include "supervisor/queue.h"
 #include "supervisor/replay.h"
 #include "supervisor/trial.h"
@@ -178,6 +179,8 @@ turn_end (void *context)
         ag_replays_pump (house);
         ag_fleet_tick (house); //  after the queues, which say whose process is due
     }
+    if (ag_private_pump (house))
+        ag_loop_again (house->daemon->loop, 0);
     ag_commands_wake (house, true);
     bool inner = ag_outbox_is_inner (house->outbox);
     if (inner)

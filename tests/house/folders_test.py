@@ -4,7 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 import os
 import unittest
 
-from house import House, main, until
+from house import House, agent, main, until
 
 LOOK = """import os, time
 print(*sorted(os.path.relpath(os.path.join(at, name)) for at, _, names in os.walk(".") for name in names), sep=",")
@@ -77,6 +77,52 @@ class Copies(unittest.TestCase):
             self.assertIn("not at dir: write src/look.py", self.refusal(name))
         self.assertEqual(self.said("without")[0], "src/look.py")
         self.assertIn("src/look.py", self.said("open_without")[0])
+
+
+DEEP = """import os
+for i in range(20000):
+    open(f"f{i}", "w").close()
+for i in range(%d):
+    os.mkdir("d")
+    os.chdir("d")
+"""
+
+
+class Remains(unittest.TestCase):
+    """A program that leaves more than is taken away at once, deeper than a path can name."""
+
+    def leave(self, levels):
+        """A house whose agent left that much and has ended; its supervisor, and what there is of the folder."""
+        house = House({"actor": agent({"name": "work", "on": ["on.work"]}, attempts=1, nets={"wall": "0"})})
+        self.addCleanup(house.close)
+        house.up()
+        house.tell("actor", "on.work", steps=[])
+        house.idle("actor")
+        with open(f"/proc/{house.pid('actor')}/environ", "rb") as file:
+            own = next(one[5:].decode() for one in file.read().split(b"\0") if one.startswith(b"HOME="))
+        supervisor = house.pid("supervisor")
+        house.tell("actor", "on.work", steps=[["python", f"import os; os.chdir({own!r})\n" + DEEP % levels], ["exit", 1]])
+        until("its end", lambda: not os.path.exists(own), pause=0.01)
+        return house, supervisor, os.path.dirname(own) + ".gone"
+
+    def test_the_house_answers_while_it_goes_and_all_of_it_goes(self):
+        house, supervisor, gone = self.leave(3000)
+        self.assertTrue(os.listdir(gone))
+        answers = 0
+        while os.listdir(gone):
+            house.ask("status")
+            answers += 1
+        self.assertGreater(answers, 20)
+        self.assertEqual(house.pid("supervisor"), supervisor)
+        house.down()
+        self.assertFalse(os.path.exists(gone))
+
+    def test_the_next_supervisor_goes_on_with_it(self):
+        house, _, gone = self.leave(9000)
+        house.kill("supervisor")
+        self.assertTrue(os.listdir(gone))
+        until("an empty folder", lambda: house.ask("status") and not os.listdir(gone))
+        house.down()
 
 
 if __name__ == "__main__":
