@@ -58,7 +58,7 @@ read_line (struct ag_lines *self, struct ag_err *err)
         ag_buf_add (&self->line, &(char){(char)c}, 1);
     if (c == EOF && ferror (self->in))
         return ag_fail (err, AG_E_SYSTEM, "%s: %s", self->name, strerror (errno));
-    if (self->line.n == LINE_BYTES)
+    if (self->line.n == LINE_BYTES && c != '\n' && c != EOF)
         return ag_fail (err, AG_E_TOO_LARGE, "%s, line %" PRIu64 ": more than %d bytes", self->name,
                         self->number, LINE_BYTES);
     return c != EOF || self->line.n > 0;

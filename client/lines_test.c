@@ -127,13 +127,20 @@ what_cannot_be_read_is_an_error_and_not_the_end (void **state)
 
 //  Which zeros without an end are.
 static void
-a_line_of_more_than_8_mib_is_refused (void **state)
+a_line_has_8_mib_and_no_more (void **state)
 {
     struct bench *self = *state;
     assert_int_equal (ag_lines_open (&self->lines, &self->client, "/dev/zero", &self->err), 0);
     assert_int_equal (ag_lines_next (&self->lines, &self->line, &self->err), -1);
     assert_int_equal (self->err.code, AG_E_TOO_LARGE);
     assert_non_null (strstr (self->err.text, "/dev/zero, line 1: more than 8388608 bytes"));
+    ag_lines_close (&self->lines);
+    FILE *out = fopen (self->path, "we");
+    assert_true (fprintf (out, "%*s\n\n", 8 << 20, "x") > 8 << 20);
+    fclose (out);
+    assert_int_equal (ag_lines_open (&self->lines, &self->client, self->path, &self->err), 0);
+    assert_int_equal (ag_lines_next (&self->lines, &self->line, &self->err), 1);
+    assert_int_equal (self->line.n, 8 << 20);
     ag_lines_close (&self->lines);
 }
 
@@ -146,7 +153,7 @@ main (void)
         T (a_pipe_is_read_whose_writer_comes_late_and_slow),
         T (a_pipe_into_which_nobody_writes_is_given_up),
         T (what_cannot_be_read_is_an_error_and_not_the_end),
-        T (a_line_of_more_than_8_mib_is_refused),
+        T (a_line_has_8_mib_and_no_more),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
