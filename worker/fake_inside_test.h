@@ -201,6 +201,35 @@ fake_unloaded (struct fake *self)
     return said;
 }
 
+static inline void
+fake_begin (struct fake *self, const char *const *files, const char *limits)
+{
+    fake_start (self, NULL);
+    fake_hear (self);
+    fake_welcome_files (self, files, limits, NULL);
+    assert_non_null (strstr (fake_hear (self), "{\"do\":\"register\""));
+    fake_say (self, "{\"do\":\"ok\"}");
+    assert_string_equal (fake_hear (self), "{\"do\":\"next\"}");
+}
+
+static inline const char *
+fake_invoke (struct fake *self, const char *more)
+{
+    fake_say (self,
+              "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{}},"
+              "\"mint\":{\"object\":1,\"relation\":1},\"seed\":1%s}",
+              more);
+    return fake_hear (self);
+}
+
+static inline int
+fake_stop (struct fake *self)
+{
+    fake_say (self, "{\"do\":\"stop\",\"reason\":\"idle\"}");
+    self->json.n = 0;
+    return fake_end (self);
+}
+
 //  Wait for the end of the worker, 10 seconds at most.
 static inline int
 fake_wait (struct fake *self)

@@ -34,6 +34,12 @@ static inline void fake_say (struct fake *self, const char *format, ...)
 //  hello, welcome with one pack of one file and these limits and settings (JSON), register: what it said.
 static inline const char *fake_load (struct fake *self, const char *source, const char *limits,
                                      const char *settings);
+//  A worker with a pack p of these files (pairs of path and source, NULL at the end), up to its first `next`.
+static inline void fake_begin (struct fake *self, const char *const *files, const char *limits);
+//  Hand out an invocation of behaviour b, with more fields as JSON; the first request.
+static inline const char *fake_invoke (struct fake *self, const char *more);
+//  Answer its `next` with stop, and fake_end.
+static inline int fake_stop (struct fake *self);
 //  Answer stop if the worker still asks, wait for its end, and clean up: its exit status, or 128 + signal.
 static inline int fake_end (struct fake *self);
 

@@ -35,14 +35,6 @@ begin (struct fake *fake, const char *body, const char *tag)
     return fake_hear (fake);
 }
 
-static int
-stop (struct fake *fake)
-{
-    fake_say (fake, "{\"do\":\"stop\",\"reason\":\"idle\"}");
-    fake->json.n = 0;
-    return fake_end (fake);
-}
-
 static void
 a_worker_says_hello_without_behaviours_and_registers_what_its_packs_declare (void **state)
 {
@@ -92,10 +84,10 @@ changes_go_out_in_one_done_with_ids_of_the_reserved_block (void **state)
         "{\"op\":\"emit\",\"type\":\"note.made\",\"payload\":{\"id\":\"note#2\",\"relation\":\"rel_"
         "001\","
         "\"strict\":0.5}}],\"next\":true}");
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
     assert_non_null (strstr (begin (&fake, body, "\"k3f\""), "\"id\":\"note#k3f.2\"}"));
     assert_non_null (strstr ((char *)fake.json.p, "\"id\":\"rel_k3f.001\""));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -120,7 +112,7 @@ a_proposal_says_the_version_that_was_seen_and_may_be_decided_under_its_name (voi
         "{\"op\":\"propose_patch\",\"id\":\"task#1\",\"data\":{\"n\":3},\"change\":\"replace\","
         "\"expected_version\":3,\"as\":\"patch-3\"},"
         "{\"op\":\"reject_patch\",\"patch\":\"patch_007\",\"reason\":\"no\"}],\"next\":true}");
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -164,7 +156,7 @@ reads_see_the_changes_of_their_own_invocation (void **state)
     assert_string_equal (fake_hear (&fake), "{\"do\":\"get\",\"relations_of\":\"task#1\"}");
     fake_say (&fake, relations);
     assert_non_null (strstr (fake_hear (&fake), "{\"do\":\"done\""));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -192,7 +184,7 @@ a_scan_asks_page_after_page_and_a_walk_goes_both_ways (void **state)
     assert_string_equal (fake_hear (&fake), "{\"do\":\"get\",\"id\":\"x#7\"}");
     fake_say (&fake, "{\"do\":\"ok\",\"objects\":[{\"id\":\"x#7\",\"type\":\"x\",\"data\":{}}]}");
     assert_non_null (strstr (fake_hear (&fake), "{\"by\":\"rel_9\",\"n\":2,\"near\":\"x#7\"}"));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -228,7 +220,7 @@ an_effect_is_done_here_refused_or_served_from_the_record (void **state)
     assert_non_null (strstr (done, "{\"why\":\"/etc/passwd is not below a granted"));
     assert_non_null (strstr (done, "{\"names\":[\"a\",\"b\"]}"));
     assert_non_null (strstr (done, "mail was refused: no such tool is granted"));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -262,7 +254,7 @@ a_tool_of_the_pack_runs_here_and_sees_only_its_arguments (void **state)
     assert_string_equal (fake_hear (&fake), "{\"do\":\"outcome\",\"output\":\"abab\"}");
     fake_say (&fake, "{\"do\":\"ok\"}");
     assert_non_null (strstr (fake_hear (&fake), "\"payload\":{\"text\":\"abab\"}"));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -288,7 +280,7 @@ an_output_that_no_message_holds_is_an_effect_that_failed_with_the_limit (void **
                          "\"outcome.output is 7864326 bytes, not 1 to 7864320\"}}");
     fake_say (&fake, "{\"do\":\"ok\"}");
     assert_non_null (strstr (fake_hear (&fake), "{\"why\":\"outcome.output is 7864326 bytes"));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -302,13 +294,13 @@ an_error_of_the_script_fails_the_invocation_with_its_place_and_the_worker_goes_o
                "attempt to index a nil value (local 't')\",\"traceback\":\"stack"));
     invoke (&fake, "null");
     assert_non_null (strstr (fake_hear (&fake), "\"do\":\"fail\""));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
     heard = begin (&fake, "error ('\\255\\0' .. ('x'):rep (100000))", "null");
     assert_true (strlen (heard) < 12000 && strstr (heard, "p/main.lua:1: ??xxx"));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
     heard = begin (&fake, "error ({})", "null");
     assert_non_null (strstr (heard, "an error that is a table, not a text"));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -324,7 +316,7 @@ a_refused_done_is_a_failure_of_its_invocation (void **state)
         fake_hear (&fake),
         "{\"do\":\"fail\",\"error\":{\"type\":\"not_found\",\"message\":\"no object a#1\","
         "\"traceback\":\"\"}}");
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -348,10 +340,10 @@ two_runs_of_one_invocation_say_the_same_bytes (void **state)
     invoke (&fake, "null"); //  the same process
     fake_hear (&fake);
     assert_true (ag_str_eq (ag_buf_str (&first), ag_buf_str (&fake.heard)));
-    stop (&fake);
+    fake_stop (&fake);
     begin (&fake, body, "null"); //  another one
     assert_true (ag_str_eq (ag_buf_str (&first), ag_buf_str (&fake.heard)));
-    stop (&fake);
+    fake_stop (&fake);
     ag_buf_fini (&first);
 }
 

@@ -11,21 +11,14 @@ body_says (const char *body, const char *expected)
         ag_xprintf ("ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
                     "local function say (v) graph.emit ('said', { v = v }) end\n%s\nend }",
                     body);
-    fake_start (&fake, NULL);
-    fake_load (&fake, source, "{\"wall_ms\":10000}", NULL);
-    fake_say (&fake, "{\"do\":\"ok\"}");
-    fake_hear (&fake);
-    fake_say (&fake, "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{"
-                     "}},\"mint\":{\"object\":1,\"relation\":1},\"seed\":1,\"view\":{\"objects\":[{"
-                     "\"id\":\"o#1\",\"type\":\"o\",\"data\":{\"c\":1,\"a\":{\"x\":2},\"bb\":3,"
-                     "\"b\":4},\"version\":7}]}}");
-    const char *heard = fake_hear (&fake);
+    fake_begin (&fake, (const char *[]){"main.lua", source, NULL}, "{\"wall_ms\":10000}");
+    const char *heard = fake_invoke (
+        &fake, ",\"view\":{\"objects\":[{\"id\":\"o#1\",\"type\":\"o\",\"data\":{\"c\":"
+               "1,\"a\":{\"x\":2},\"bb\":3,\"b\":4},\"version\":7}]}");
     char *wanted = ag_xprintf ("{\"v\":%s}", expected);
     if (!strstr (heard, wanted))
         fail_msg ("%s: %.2000s, without %s", body, heard, wanted);
-    fake_say (&fake, "{\"do\":\"stop\",\"reason\":\"idle\"}");
-    fake.json.n = 0;
-    assert_int_equal (fake_end (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
     free (wanted);
     free (source);
 }

@@ -3,36 +3,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "worker/fake_test.h"
 
-//  Hand out an invocation of behaviour b; the first request.
-static const char *
-invoke (struct fake *fake)
-{
-    fake_say (fake,
-              "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{}},"
-              "\"mint\":{\"object\":1,\"relation\":1},\"seed\":1}");
-    return fake_hear (fake);
-}
-
-//  A worker with a pack of these files (pairs of path and source), up to its first `next`.
-static void
-start (struct fake *fake, const char *const *files)
-{
-    fake_start (fake, NULL);
-    fake_hear (fake);
-    fake_welcome_files (fake, files, NULL, NULL);
-    assert_non_null (strstr (fake_hear (fake), "{\"do\":\"register\""));
-    fake_say (fake, "{\"do\":\"ok\"}");
-    assert_string_equal (fake_hear (fake), "{\"do\":\"next\"}");
-}
-
-static void
-end (struct fake *fake)
-{
-    fake_say (fake, "{\"do\":\"stop\",\"reason\":\"idle\"}");
-    fake->json.n = 0;
-    assert_int_equal (fake_end (fake), 0);
-}
-
 //  What a behaviour with this body says, as JSON; `top` stands before it.
 static void
 body_says (const char *top, const char *body, const char *expected)
@@ -44,11 +14,11 @@ body_says (const char *top, const char *body, const char *expected)
                     "local function say (v) graph.emit ('said', { v = v }) end\n%s\nend }",
                     top, body);
     char *wanted = ag_xprintf ("\"payload\":{\"v\":%s}}],\"next\":true}", expected);
-    start (&fake, (const char *[]){"main.lua", source, NULL});
-    const char *heard = invoke (&fake);
+    fake_begin (&fake, (const char *[]){"main.lua", source, NULL}, NULL);
+    const char *heard = fake_invoke (&fake, "");
     if (!strstr (heard, wanted))
         fail_msg ("%s: %s, without %s", body, heard, wanted);
-    end (&fake);
+    assert_int_equal (fake_stop (&fake), 0);
     free (wanted);
     free (source);
 }
@@ -188,15 +158,17 @@ what_a_require_comes_to_does_not_depend_on_the_one_before (void **state)
     (void)state;
     memset (strchr (deep, '_'), '{', 60);
     memset (strchr (deep, '_'), '}', 60);
-    start (&fake, (const char *[]){"main.lua", body, "deep.lua", deep, "broken.lua", "\n=", NULL});
+    fake_begin (&fake,
+                (const char *[]){"main.lua", body, "deep.lua", deep, "broken.lua", "\n=", NULL},
+                NULL);
     for (int i = 0; i < 2; i++) {
-        const char *heard = invoke (&fake);
+        const char *heard = fake_invoke (&fake, "");
         if (!strstr (heard, said))
             fail_msg ("%d: %s, without %s", i, heard, said);
         fake_say (&fake, "{\"do\":\"ok\"}");
         fake_hear (&fake);
     }
-    end (&fake);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 //  Its parser needs more than the 6 MiB of a script.
@@ -225,7 +197,7 @@ a_file_that_no_memory_compiles_is_the_limit_of_who_requires_it (void **state)
     assert_non_null (strstr (fake_hear (&fake), "{\"do\":\"register\""));
     fake_say (&fake, "{\"do\":\"ok\"}");
     fake_hear (&fake);
-    assert_non_null (strstr (invoke (&fake), "\"said\""));
+    assert_non_null (strstr (fake_invoke (&fake, ""), "\"said\""));
     fake_say (&fake, "{\"do\":\"ok\"}");
     fake_hear (&fake);
     fake_say (&fake, "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{"

@@ -13,16 +13,9 @@ said (const char *body)
                     "local function mixed (n) local t = {} for i = 1, n do t[i] = i * 7919 %% n "
                     "end return t end\n%s\nend }",
                     body);
-    fake_start (&fake, NULL);
-    fake_load (&fake, source, NULL, NULL);
-    fake_say (&fake, "{\"do\":\"ok\"}");
-    fake_hear (&fake);
-    fake_say (&fake, "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{"
-                     "}},\"mint\":{\"object\":1,\"relation\":1},\"seed\":1}");
-    char *heard = ag_xstrdup (fake_hear (&fake));
-    fake_say (&fake, "{\"do\":\"stop\",\"reason\":\"idle\"}");
-    fake.json.n = 0;
-    assert_int_equal (fake_end (&fake), 0);
+    fake_begin (&fake, (const char *[]){"main.lua", source, NULL}, NULL);
+    char *heard = ag_xstrdup (fake_invoke (&fake, ""));
+    assert_int_equal (fake_stop (&fake), 0);
     free (source);
     return heard;
 }

@@ -7,41 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-//  A worker with a pack of these files (pairs of path and source), up to its first `next`.
-static void
-start (struct fake *fake, const char *const *files)
-{
-    fake_start (fake, NULL);
-    fake_hear (fake);
-    fake_welcome_files (fake, files, NULL, NULL);
-    assert_non_null (strstr (fake_hear (fake), "{\"do\":\"register\""));
-    fake_say (fake, "{\"do\":\"ok\"}");
-    assert_string_equal (fake_hear (fake), "{\"do\":\"next\"}");
-}
-
 static void
 start_with (struct fake *fake, const char *source)
 {
-    start (fake, (const char *[]){"main.lua", source, NULL});
-}
-
-//  Hand out an invocation of behaviour b with more fields; the first request.
-static const char *
-invoke (struct fake *fake, const char *more)
-{
-    fake_say (fake,
-              "{\"do\":\"invoke\",\"behavior\":\"b\",\"event\":{\"type\":\"x\",\"payload\":{}},"
-              "\"mint\":{\"object\":1,\"relation\":1},\"seed\":1%s}",
-              more);
-    return fake_hear (fake);
-}
-
-static int
-stop (struct fake *fake)
-{
-    fake_say (fake, "{\"do\":\"stop\",\"reason\":\"idle\"}");
-    fake->json.n = 0;
-    return fake_end (fake);
+    fake_begin (fake, (const char *[]){"main.lua", source, NULL}, NULL);
 }
 
 //  What a behaviour with this body says, as JSON.
@@ -55,10 +24,10 @@ body_says (const char *body, const char *expected)
                     body);
     char *wanted = ag_xprintf ("\"payload\":{\"v\":%s}}],\"next\":true}", expected);
     start_with (&fake, source);
-    const char *heard = invoke (&fake, "");
+    const char *heard = fake_invoke (&fake, "");
     if (!strstr (heard, wanted))
         fail_msg ("%s: %s, without %s", body, heard, wanted);
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
     free (wanted);
     free (source);
 }
@@ -106,15 +75,16 @@ event_and_view_arrive_as_they_were_sent (void **state)
                        "graph.get ('o#2') })\n"
                        "end }");
     assert_string_equal (
-        invoke (&fake, ",\"now\":\"then\",\"view\":{\"objects\":[{\"id\":\"o#1\",\"type\":\"o\","
-                       "\"data\":{\"n\":null,\"l\":[]},\"version\":1}],\"events\":[{}]}"),
+        fake_invoke (&fake,
+                     ",\"now\":\"then\",\"view\":{\"objects\":[{\"id\":\"o#1\",\"type\":\"o\","
+                     "\"data\":{\"n\":null,\"l\":[]},\"version\":1}],\"events\":[{}]}"),
         "{\"do\":\"get\",\"id\":\"o#2\"}");
     fake_say (&fake, "{\"do\":\"ok\",\"objects\":[],\"relations\":[],\"more\":false}");
     assert_non_null (strstr (
         fake_hear (&fake),
         "{\"event\":{\"payload\":{},\"type\":\"x\"},\"got\":{\"data\":{\"l\":[],\"n\":null},"
         "\"id\":\"o#1\",\"type\":\"o\",\"version\":1}}"));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -126,9 +96,10 @@ a_relation_behaviour_is_given_its_relation_first (void **state)
                        "function (relation, event, graph, ctx)\n"
                        "graph.emit (event.type .. relation.id, {})\n"
                        "end }");
-    assert_non_null (strstr (
-        invoke (&fake, ",\"relation\":{\"id\":\"rel_007\",\"type\":\"needs\"}"), "\"xrel_007\""));
-    assert_int_equal (stop (&fake), 0);
+    assert_non_null (
+        strstr (fake_invoke (&fake, ",\"relation\":{\"id\":\"rel_007\",\"type\":\"needs\"}"),
+                "\"xrel_007\""));
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -148,10 +119,10 @@ modules_are_files_of_the_pack_loaded_once_a_state (void **state)
                                          "b.lua",    "require 'a'", NULL};
     struct fake fake;
     (void)state;
-    start (&fake, files);
+    fake_begin (&fake, files, NULL);
     for (int i = 0; i < 2; i++)
-        assert_non_null (strstr (invoke (&fake, ""), "{\"n\":5,\"same\":true,\"shared\":1}"));
-    assert_int_equal (stop (&fake), 0);
+        assert_non_null (strstr (fake_invoke (&fake, ""), "{\"n\":5,\"same\":true,\"shared\":1}"));
+    assert_int_equal (fake_stop (&fake), 0);
     fake_start (&fake, NULL);
     fake_hear (&fake);
     fake_welcome_files (&fake, circle, NULL, NULL);
@@ -171,10 +142,10 @@ lines_for_people_are_said_once_clean_and_bounded (void **state)
                        "end }");
     assert_int_equal (fake.log_lines, 1);
     assert_string_equal (fake.last_log, "loading\t1\ttable");
-    invoke (&fake, "");
+    fake_invoke (&fake, "");
     assert_int_equal (fake.log_lines, 2);
     assert_memory_equal (fake.last_log, "w?xxx", 5);
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -186,7 +157,7 @@ again_and_ok_lead_to_the_next_invocation (void **state)
     start_with (&fake,
                 "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx) end }");
     for (size_t i = 0; i < 2; i++) {
-        assert_string_equal (invoke (&fake, ""), "{\"do\":\"done\",\"ops\":[],\"next\":true}");
+        assert_string_equal (fake_invoke (&fake, ""), "{\"do\":\"done\",\"ops\":[],\"next\":true}");
         fake_say (&fake, "%s", answers[i]);
         assert_string_equal (fake_hear (&fake), "{\"do\":\"next\"}");
     }
@@ -211,15 +182,12 @@ carries_nothing (unsigned many)
     char *source = ag_xprintf (body, many);
     char *said = ag_xprintf ("{\"h\":1,\"l\":%u,\"m\":1001,\"n\":1,\"s\":1}", many + 1);
     struct fake fake;
-    fake_start (&fake, NULL);
-    fake_load (&fake, source, "{\"memory\":25165824}", NULL);
-    fake_say (&fake, "{\"do\":\"ok\"}");
-    fake_hear (&fake);
+    fake_begin (&fake, (const char *[]){"main.lua", source, NULL}, "{\"memory\":25165824}");
     for (int i = 0; i < 3; i++) {
-        assert_non_null (strstr (invoke (&fake, ""), said));
-        assert_non_null (strstr (invoke (&fake, ",\"frame\":{\"id\":\"f\"}"), "raised"));
+        assert_non_null (strstr (fake_invoke (&fake, ""), said));
+        assert_non_null (strstr (fake_invoke (&fake, ",\"frame\":{\"id\":\"f\"}"), "raised"));
     }
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
     free (source);
     free (said);
 }
@@ -276,12 +244,12 @@ a_pack_that_takes_much_to_load_is_loaded_again_and_takes_no_memory_meanwhile (vo
     let_freed_memory_go();
     start_with (&fake, source);
     for (int i = 0; i < 2; i++)
-        assert_non_null (strstr (invoke (&fake, ""), "{\"n\":1}"));
+        assert_non_null (strstr (fake_invoke (&fake, ""), "{\"n\":1}"));
     for (int ms = 0; resident (fake.pid) > BYTES && ms < WAIT_MS; ms += 10)
         poll (NULL, 0, 10);
     if (resident (fake.pid) > BYTES)
         fail_msg ("%zu bytes are held", resident (fake.pid));
-    assert_int_equal (stop (&fake), 0);
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 static void
@@ -290,9 +258,9 @@ a_behaviour_that_no_pack_has_is_a_failure (void **state)
     struct fake fake;
     (void)state;
     start_with (&fake, "");
-    assert_non_null (
-        strstr (invoke (&fake, ""), "\"message\":\"no pack of this worker has a behaviour b\""));
-    assert_int_equal (stop (&fake), 0);
+    assert_non_null (strstr (fake_invoke (&fake, ""),
+                             "\"message\":\"no pack of this worker has a behaviour b\""));
+    assert_int_equal (fake_stop (&fake), 0);
 }
 
 int
