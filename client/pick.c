@@ -2,10 +2,16 @@
 #include "client/pick.h"
 
 struct ag_str
-ag_pick (struct ag_str map, const char *key)
+ag_pick_at (struct ag_str map, struct ag_str key)
 {
     struct ag_str value;
-    return map.p && !ag_map_get (map, key, &value) ? value : (struct ag_str){0};
+    return ag_map_find (map, key, &value) ? (struct ag_str){0} : value;
+}
+
+struct ag_str
+ag_pick (struct ag_str map, const char *key)
+{
+    return ag_pick_at (map, ag_str (key));
 }
 
 struct ag_str

@@ -8,7 +8,8 @@
 #define AG_PICK_H
 #include "common/value.h"
 
-struct ag_str ag_pick (struct ag_str map, const char *key);      //  any value, p NULL when absent
+struct ag_str ag_pick (struct ag_str map, const char *key);
+struct ag_str ag_pick_at (struct ag_str map, struct ag_str key);
 struct ag_str ag_pick_text (struct ag_str map, const char *key); //  p NULL when absent
 uint64_t ag_pick_uint (struct ag_str map, const char *key);      //  0 when absent
 bool ag_pick_bool (struct ag_str map, const char *key);          //  false when absent

@@ -152,22 +152,17 @@ put_fields (struct ag_str a, struct ag_str b)
     struct ag_str key, value, data_a = ag_pick (a, "data"), data_b = ag_pick (b, "data");
     bool any = false;
     for (struct ag_items items = ag_pairs_of (data_a); ag_pairs_next (&items, &key, &value);) {
-        char *name = ag_str_dup (key);
-        struct ag_str other = ag_pick (data_b, name);
+        struct ag_str other = ag_pick_at (data_b, key);
         if (!other.p || !ag_value_equal (value, other)) {
             put_two (key, value, other);
             any = true;
         }
-        free (name);
     }
-    for (struct ag_items items = ag_pairs_of (data_b); ag_pairs_next (&items, &key, &value);) {
-        char *name = ag_str_dup (key);
-        if (!ag_pick (data_a, name).p) {
+    for (struct ag_items items = ag_pairs_of (data_b); ag_pairs_next (&items, &key, &value);)
+        if (!ag_pick_at (data_a, key).p) {
             put_two (key, (struct ag_str){0}, value);
             any = true;
         }
-        free (name);
-    }
     if (!any && ag_pick (a, "version").p)
         put_two (AG_LIT ("version"), ag_pick (a, "version"), ag_pick (b, "version"));
 }

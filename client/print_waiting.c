@@ -77,12 +77,10 @@ ag_print_budget (const struct ag_look *look, struct ag_str answer)
     ag_table_column (table, "LIMIT", AG_COLUMN_RIGHT);
     for (struct ag_items items = ag_pairs_of (ag_pick (answer, "used"));
          ag_pairs_next (&items, &key, &used);) {
-        char *name = ag_str_dup (key);
         ag_table_row (table, NULL);
         ag_table_cell (table, key, AG_PLAIN);
         cell_value (table, used);
-        cell_value (table, ag_pick (limits, name));
-        free (name);
+        cell_value (table, ag_pick_at (limits, key));
     }
     ag_table_row (table, NULL);
     ag_table_cell (table, AG_LIT ("max_cost_usd"), AG_PLAIN);

@@ -368,13 +368,10 @@ check_declared (struct reading *self, const char *list, const char *kind)
     if (!ag_map_get (self->manifest, "types", &types))
         ag_map_get (types, kind, &table);
     struct ag_toml_path above = {NULL, AG_LIT ("surface"), 0}, path = {&above, ag_str (list), 0};
-    for (struct ag_texts texts = ag_texts_of (self->surface, list);
-         ag_texts_next (&texts, &name);) {
-        char *text = ag_str_dup (name);
-        if (ag_map_get (table, text, &type))
-            sayf (self, &path, "names %s, and there is no [types.%s.%s]", text, kind, text);
-        free (text);
-    }
+    for (struct ag_texts texts = ag_texts_of (self->surface, list); ag_texts_next (&texts, &name);)
+        if (ag_map_find (table, name, &type))
+            sayf (self, &path, "names %.*s, and there is no [types.%s.%.*s]", AG_STR_ARG (name),
+                  kind, AG_STR_ARG (name));
 }
 
 /*  Tables  */

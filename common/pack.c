@@ -437,10 +437,7 @@ ag_pack_check_setting (struct ag_str pack, struct ag_str key, struct ag_str give
     struct ag_str declared = AG_LIT ("\x80"), name = {0}, value;
     ag_map_get (pack, "settings", &declared);
     ag_map_text (pack, "name", &name);
-    char *text = ag_str_dup (key);
-    int rc = ag_map_get (declared, text, &value);
-    free (text);
-    if (rc)
+    if (ag_map_find (declared, key, &value))
         return refuse_setting (name, key, declared, err);
     return strcmp (kind_name (given), kind_name (value))
                ? refuse_kind (name, key, given, value, err)

@@ -47,9 +47,9 @@ int ag_next (struct ag_cursor *in, struct ag_head *head);
 int ag_take (struct ag_cursor *in, struct ag_str *value);
 
 //  The value of a key of a map, as a borrow: 0, or -1 when map is no map, is malformed before the key,
-//  or has no such key. Linear; maps are small.
+//  or has no such key. Linear; maps are small. path: dotted ("payload.object.id"); reaches no list elements.
 int ag_map_get (struct ag_str map, const char *key, struct ag_str *value);
-//  The same along a dotted path ("payload.object.id"); list elements are not reached.
+int ag_map_find (struct ag_str map, struct ag_str key, struct ag_str *value);
 int ag_map_path (struct ag_str map, struct ag_str path, struct ag_str *value);
 //  Conveniences: -1 also when the value is of another kind.
 int ag_map_text (struct ag_str map, const char *key, struct ag_str *text);

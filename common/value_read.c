@@ -232,10 +232,16 @@ seek (struct ag_cursor *in, struct ag_str key)
 }
 
 int
-ag_map_get (struct ag_str bytes, const char *key, struct ag_str *value)
+ag_map_find (struct ag_str bytes, struct ag_str key, struct ag_str *value)
 {
     struct ag_cursor in = ag_cursor (bytes);
-    return seek (&in, ag_str (key)) ? -1 : ag_take (&in, value);
+    return seek (&in, key) ? -1 : ag_take (&in, value);
+}
+
+int
+ag_map_get (struct ag_str bytes, const char *key, struct ag_str *value)
+{
+    return ag_map_find (bytes, ag_str (key), value);
 }
 
 int

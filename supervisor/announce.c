@@ -60,10 +60,7 @@ put_pairs (struct ag_str map, struct ag_str other, bool differing, struct ag_buf
     uint32_t count = 0;
     ag_next (&in, &head);
     for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        char *text = ag_str_dup (key.s);
-        bool has = !ag_map_get (other, text, &found);
-        free (text);
-        if (!has || (differing && ag_value_equal (value, found)))
+        if (ag_map_find (other, key.s, &found) || (differing && ag_value_equal (value, found)))
             continue;
         ag_put_text (out, key.s);
         ag_put_value (out, value);
@@ -315,10 +312,10 @@ ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec,
     struct ag_buf normal = {0}, known = {0};
     struct ag_str packs = ag_spec_packs (spec), before;
     uint64_t seq;
-    if (ag_note_get (journal, run, AG_LIT ("spec"), run->head.tip, &known, &seq, err) < 0)
-        return -1;
+    int rc = ag_note_get (journal, run, AG_LIT ("spec"), run->head.tip, &known, &seq, err);
     before = ag_spec_packs (ag_buf_str (&known));
-    int rc = disable_others (journal, run, packs, err);
+    if (rc >= 0)
+        rc = disable_others (journal, run, packs, err);
     if (!rc) //  what is set has events of its own
         rc = announce_packs (journal, run, packs, set.p ? AG_LIT ("\x90") : before, err);
     if (!rc && set.p)

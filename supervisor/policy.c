@@ -34,12 +34,10 @@ ag_policy_of (struct ag_str spec, struct ag_str behavior)
     ag_map_text (behavior, "pack", &policy.pack);
     if (ag_map_get (spec, "policy", &tables))
         return policy;
-    char *name = ag_str_dup (policy.behavior);
-    if (!ag_map_get (tables, name, &table))
+    if (!ag_map_find (tables, policy.behavior, &table))
         take_lists (&policy, table);
     if (!ag_map_get (tables, "*", &table))
         take_lists (&policy, table);
-    free (name);
     return policy;
 }
 

@@ -151,11 +151,9 @@ fits (struct ag_seek *self, const struct ag_cypher_place *place, const struct ag
         return -1;
     for (uint32_t i = 0; i < place->prop_count; i++) {
         const struct ag_cypher_prop *prop = &self->cypher->props[place->props + i];
-        char *key = ag_str_dup (prop->key);
         struct ag_str value;
-        if (ag_map_get (data, key, &value))
+        if (ag_map_find (data, prop->key, &value))
             value = (struct ag_str){0};
-        free (key);
         if (!ag_compare (value, AG_EQ, prop->value))
             return 0;
     }

@@ -39,10 +39,8 @@ put_settings (struct ag_str pack, struct ag_str given, struct ag_buf *out, struc
     ag_next (&in, &map);
     ag_put_map (out, map.count);
     for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        char *text = ag_str_dup (key.s);
         ag_put_text (out, key.s);
-        ag_put_value (out, given.p && !ag_map_get (given, text, &other) ? other : value);
-        free (text);
+        ag_put_value (out, ag_map_find (given, key.s, &other) ? value : other);
     }
     return 0;
 }
@@ -72,12 +70,8 @@ static struct ag_str
 given_for (struct ag_str settings, struct ag_str pack)
 {
     struct ag_str name, given = {0};
-    if (!settings.p || ag_map_text (pack, "name", &name))
-        return given;
-    char *text = ag_str_dup (name);
-    if (ag_map_get (settings, text, &given))
-        given = (struct ag_str){0};
-    free (text);
+    if (ag_map_text (pack, "name", &name) || ag_map_find (settings, name, &given))
+        return (struct ag_str){0};
     return given;
 }
 
@@ -227,15 +221,6 @@ put_named (struct change *change, struct ag_str pack, struct ag_str given, struc
     return put_pack (pack, given, out, change->err);
 }
 
-static bool
-has_pair (struct ag_str map, struct ag_str key, struct ag_str *value)
-{
-    char *text = ag_str_dup (key);
-    int rc = map.p ? ag_map_get (map, text, value) : -1;
-    free (text);
-    return !rc;
-}
-
 //  The pairs of a map that differ from its defaults, but for those that are set anew: as far as the pack takes them.
 static uint32_t
 put_still_set (struct change *change, struct ag_str pack, struct ag_str in_force,
@@ -248,8 +233,8 @@ put_still_set (struct change *change, struct ag_str pack, struct ag_str in_force
     uint32_t count = 0;
     ag_next (&in, &map);
     for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        bool same = has_pair (defaults, key.s, &other) && ag_value_equal (other, value);
-        if (same || has_pair (set, key.s, &other))
+        bool same = !ag_map_find (defaults, key.s, &other) && ag_value_equal (other, value);
+        if (same || !ag_map_find (set, key.s, &other))
             continue;
         if (ag_pack_check_setting (pack, key.s, value, &err)) {
             ag_put_lit (change->lost, err.text);
