@@ -4,8 +4,9 @@
 struct ag_str
 ag_pick_at (struct ag_str map, struct ag_str key)
 {
-    struct ag_str value;
-    return ag_map_find (map, key, &value) ? (struct ag_str){0} : value;
+    struct ag_str value = {0};
+    ag_map_find (map, key, &value);
+    return value;
 }
 
 struct ag_str
