@@ -232,21 +232,6 @@ ag_wire_read (enum ag_side from, struct ag_str bytes, struct ag_msg *out, struct
     return read_fields (shape, &in, head.count, out, err);
 }
 
-int
-ag_wire_fits (const struct ag_msg *msg, struct ag_err *err)
-{
-    const struct ag_shape *shape = ag_wire_shape (msg->type);
-    const struct ag_field *field;
-    for (size_t i = 0; (field = field_at (shape, i)); i++) {
-        const void *from = (const char *)msg + field->at;
-        bool sized = field->kind != AG_FIELD_UINT && field->kind != AG_FIELD_BOOL;
-        size_t n = sized ? ((const struct ag_str *)from)->n : 0;
-        if (n > field->max && check_bounds (shape, field, n, err))
-            return -1;
-    }
-    return 0;
-}
-
 static bool
 is_default (const struct ag_field *field, const void *from)
 {

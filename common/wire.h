@@ -56,13 +56,9 @@ struct ag_msg {
 //  The text names the request, the field and its bounds.
 int ag_wire_read (enum ag_side from, struct ag_str bytes, struct ag_msg *out, struct ag_err *err);
 
-//  What a sender asks before it sends, since libzmq cuts whoever sends a frame that is too long: no field has
-//  more bytes than it may, else AG_E_TOO_LARGE as above.
-int ag_wire_fits (const struct ag_msg *msg, struct ag_err *err);
-
 //  Append the frame of a request. Absent fields that are not needed are left out, and so are numbers that
-//  are 0 or at their least and bools that are false: a struct of zeros asks for nothing special. Sizes
-//  are the sender's to check with ag_wire_fits, the other bounds are the reader's.
+//  are 0 or at their least and bools that are false: a struct of zeros asks for nothing special. No bound is
+//  looked at: who sends what others gave it reads the frame first, as libzmq cuts whoever sends one too long.
 void ag_wire_write (const struct ag_msg *msg, struct ag_buf *out);
 
 //  The facts of a row, for help pages and for tests that have no line per message.
