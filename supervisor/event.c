@@ -241,8 +241,8 @@ ag_time_text (uint64_t time_us, char text[AG_TIME_TEXT])
     *text = 0;
 }
 
-void
-ag_event_time_text (const struct ag_event *event, char text[AG_TIME_TEXT])
+static void
+time_text (const struct ag_event *event, char text[AG_TIME_TEXT])
 {
     ag_time_text (event->time_us, text);
     if (event->flags & AG_WHOLE_SECONDS)
@@ -296,7 +296,7 @@ ag_event_time_read (struct ag_str text, struct ag_event *event)
     event->time_us = seconds * 1000000 + part[6];
     if (text.n < AG_TIME_TEXT - 1)
         event->flags |= text.n ? AG_WHOLE_SECONDS : AG_UNTIMED;
-    ag_event_time_text (event, again);
+    time_text (event, again);
     return ag_str_is (text, again) ? 0 : -1;
 }
 
@@ -305,7 +305,7 @@ ag_event_write (const struct ag_event *event, const char *run_id, const char *la
                 struct ag_buf *out)
 {
     char time[AG_TIME_TEXT];
-    ag_event_time_text (event, time);
+    time_text (event, time);
     ag_put_map (out, run_id ? 11 : 7);
     ag_put_lit (out, "id");
     ag_put_evt (out, event->seq);

@@ -76,8 +76,7 @@ void ag_put_evt (struct ag_buf *out, uint64_t seq);
 
 //  RFC 3339 in UTC with microseconds.
 void ag_time_text (uint64_t time_us, char text[AG_TIME_TEXT]);
-//  The time of an event as it was written where the event arose, and back: "" and whole seconds are kept
-//  by flags. -1 when text is no time that would be written so again.
-void ag_event_time_text (const struct ag_event *event, char text[AG_TIME_TEXT]);
+//  Take the time of an event as it was written where the event arose: "" and whole seconds are kept by flags. -1 when
+//  text is no time that would be written so again.
 int ag_event_time_read (struct ag_str text, struct ag_event *event);
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHINGLE = 5 }; //  words
+
 static bool
 is_word (unsigned char c)
 {
@@ -64,17 +66,17 @@ hash_shingle (const uint64_t *words, size_t n)
     return hash ^ hash >> 32;
 }
 
-//  The list of words is turned into the list of shingles in its own memory: a shingle is never read
-//  before the words it is made of were.
-uint64_t *
-ag_shingles (struct ag_str text, size_t *count)
+//  The different shingles of a text, in ascending order, and how many; the caller frees it. The list of words is
+//  turned into that of shingles in its own memory: no word is read after a shingle took its place.
+static uint64_t *
+shingles (struct ag_str text, size_t *count)
 {
     uint64_t *list = ag_xmalloc ((text.n / 2 + 1) * sizeof *list);
     struct ag_str word;
     size_t n = 0;
     while (ag_word (&text, &word))
         list[n++] = hash_word (word);
-    size_t width = n < AG_SHINGLE ? n : AG_SHINGLE;
+    size_t width = n < SHINGLE ? n : SHINGLE;
     n = n ? n - width + 1 : 0;
     for (size_t i = 0; i < n; i++)
         list[i] = hash_shingle (list + i, width);
@@ -103,7 +105,7 @@ static struct overlap
 compare (struct ag_str a, struct ag_str b)
 {
     struct overlap overlap;
-    uint64_t *x = ag_shingles (a, &overlap.a), *y = ag_shingles (b, &overlap.b);
+    uint64_t *x = shingles (a, &overlap.a), *y = shingles (b, &overlap.b);
     overlap.both = common (x, overlap.a, y, overlap.b);
     free (x);
     free (y);

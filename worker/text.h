@@ -10,13 +10,8 @@
 #define AG_TEXT_H
 #include "common/buf.h"
 
-enum { AG_SHINGLE = 5 };
-
 //  The next word of rest, as it is written; false when there is none.
 bool ag_word (struct ag_str *rest, struct ag_str *word);
-
-//  The different shingles of a text, in ascending order, and how many; the caller frees it.
-uint64_t *ag_shingles (struct ag_str text, size_t *count);
 
 //  Shingles that both have, of those that either has: 1 same, 0 nothing in common. Two texts without
 //  words are the same.
