@@ -231,13 +231,9 @@ ag_pool_rewind (struct ag_pool *self)
 void
 ag_pool_fini (struct ag_pool *self)
 {
-    struct ag_pool_large *large, *next;
     while (self->chunks)
         free_chunk (self);
-    for (large = LIST_FIRST (&self->larges); large; large = next) {
-        next = LIST_NEXT (large, link);
-        free (large->marked);
-        free (large);
-    }
+    while (!LIST_EMPTY (&self->larges))
+        free_large (LIST_FIRST (&self->larges));
     *self = (struct ag_pool){.most = self->most};
 }
