@@ -40,8 +40,8 @@ int ag_spec_without (struct ag_str spec, struct ag_str pack, struct ag_buf *out,
                      struct ag_err *err);
 
 //  announce.c: append pack.loaded for each pack of a spec that is not in force yet as it is, pack.disabled for those in
-//  force that it does not have, and pack.settings_overridden for what was set, or what
-//  else is set in a pack that is in force. The note `spec` is what was before.
+//  force that it does not have, and pack.settings_overridden for what was set, or what else is set in a pack that is in
+//  force. The note `spec` is what was before.
 int ag_spec_announce (ag_journal_t *journal, struct ag_run *run, struct ag_str spec,
                       struct ag_str set, struct ag_err *err);
 

@@ -384,7 +384,6 @@ a_supervisor_that_does_not_end_in_time_is_killed (void **state)
     assert_int_equal (count_with ("AGSUP_HOME_ID", house->id, false), 0);
 }
 
-//  A change of uid and a pid namespace each have their own way to lose the tie to the nursery.
 //  At whatever step of its birth a child stands; who was missed would be a sleeper in a moment.
 static void
 a_nursery_that_is_killed_while_it_spawns_leaves_no_child (void **state)
@@ -405,6 +404,7 @@ a_nursery_that_is_killed_while_it_spawns_leaves_no_child (void **state)
     }
 }
 
+//  A change of uid and a pid namespace each have their own way to lose the tie to the nursery.
 static void
 children_of_a_killed_nursery_go_at_once_and_the_rest_at_the_next_start (void **state)
 {
