@@ -18,8 +18,10 @@
 
 enum {
     LABEL_ROOM = AG_LABEL_BYTES + 16,
-    FORKS_BYTES = 64 << 20
-}; //  of what the forks of a request start with
+    FORKS_BYTES = 64 << 20, //  of what the forks of a request start with
+    GRACE_MS = 5000,        //  from the word to end to the end by force,
+    STOP_MS = 30000         //  and for all of a stop
+};
 
 //  The open invocation's block of ids, which anybody else steps over.
 static struct ag_author
@@ -466,7 +468,7 @@ stop_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
     if (unit->wanted && ag_fleet_want (house, unit, false, err))
         return -1;
     if (unit->child)
-        ag_unit_end (house, unit, AG_END_STOP, 5000);
+        ag_unit_end (house, unit, AG_END_STOP, GRACE_MS);
     else
         ag_unit_move (house, unit, AG_WHAT_STOP);
     return 0;
@@ -485,8 +487,19 @@ static int
 restart_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
 {
     if (unit->child)
-        ag_unit_end (house, unit, AG_END_RESTART, 5000);
+        ag_unit_end (house, unit, AG_END_RESTART, GRACE_MS);
     return unit->child ? 0 : start_unit (house, unit, err);
+}
+
+static struct ag_answer
+begin_unit (struct ag_command *command, struct ag_str name, const char *state)
+{
+    struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "name");
+    ag_put_text (command->answer, name);
+    ag_answer_key (&answer, "state");
+    ag_put_lit (command->answer, state);
+    return answer;
 }
 
 //  With the folders of packs that have changed since: it starts with what was loaded.
@@ -504,11 +517,7 @@ answer_started (struct ag_command *command, struct ag_str name, struct ag_err *e
         if (unit)
             ag_spec_changed (ag_fleet_agent (house, run->label), ag_buf_str (&unit->spec), &dirs);
     }
-    struct ag_answer answer = ag_command_begin (command);
-    ag_answer_key (&answer, "name");
-    ag_put_text (command->answer, name);
-    ag_answer_key (&answer, "state");
-    ag_put_lit (command->answer, "starting");
+    struct ag_answer answer = begin_unit (command, name, "starting");
     ag_command_put_texts (&answer, "changed", ag_buf_str (&dirs));
     ag_answer_end (&answer);
     ag_buf_fini (&dirs);
@@ -533,16 +542,12 @@ ag_command_stop (struct ag_command *command, struct ag_err *err)
     if (each_unit (command, command->msg->stop.run, change, &running, err) &&
         !(command->until_ms && err->code == AG_E_NOT_FOUND)) //  of a trial nothing is left then
         return -1;
-    if (running && ag_command_hold (command, 30000))
+    if (running && ag_command_hold (command, STOP_MS))
         return 0;
     if (running)
         return ag_fail (err, AG_E_TIMEOUT, "%.*s has not ended yet",
                         AG_STR_ARG (command->msg->stop.run));
-    struct ag_answer answer = ag_command_begin (command);
-    ag_answer_key (&answer, "name");
-    ag_put_text (command->answer, command->msg->stop.run);
-    ag_answer_key (&answer, "state");
-    ag_put_lit (command->answer, "stopped");
+    struct ag_answer answer = begin_unit (command, command->msg->stop.run, "stopped");
     ag_answer_end (&answer);
     return 0;
 }
