@@ -6,7 +6,7 @@
  */
 #ifndef AG_PICK_H
 #define AG_PICK_H
-#include "common/value.h"
+#include "common/items.h"
 
 struct ag_str ag_pick (struct ag_str map, const char *key);
 struct ag_str ag_pick_at (struct ag_str map, struct ag_str key);
@@ -14,19 +14,9 @@ struct ag_str ag_pick_text (struct ag_str map, const char *key); //  p NULL when
 uint64_t ag_pick_uint (struct ag_str map, const char *key);      //  0 when absent
 bool ag_pick_bool (struct ag_str map, const char *key);          //  false when absent
 
-//  for (struct ag_items items = ag_items (map, "runs"); ag_items_next (&items, &run);) ...
-struct ag_items {
-    struct ag_cursor in;
-    uint32_t left;
-};
+//  The list that a key names (items.h), and how much it holds.
 struct ag_items ag_items (struct ag_str map, const char *key);
-struct ag_items ag_items_of (struct ag_str list);
-bool ag_items_next (struct ag_items *self, struct ag_str *value);
 uint32_t ag_items_count (struct ag_str map, const char *key);
-
-//  The same for the pairs of a map.
-struct ag_items ag_pairs_of (struct ag_str map);
-bool ag_pairs_next (struct ag_items *self, struct ag_str *key, struct ag_str *value);
 
 //  Append the map without these keys (a list that ends with NULL).
 void ag_pick_rest (struct ag_str map, const char *const *without, struct ag_buf *out);

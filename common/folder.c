@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/folder.h"
+#include "common/items.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -330,13 +331,11 @@ add_given (struct ag_folder *self, struct ag_str one, struct ag_err *err)
 int
 ag_folder_from (struct ag_str files, struct ag_folder *out, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (files);
-    struct ag_head list = {0};
     struct ag_str one;
     *out = (struct ag_folder){0};
-    if (ag_next (&in, &list) || list.kind != AG_LIST)
+    if (ag_kind_of (files) != AG_LIST)
         return ag_fail (err, AG_E_PACK, "the files of a pack are a list");
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &one); i++)
+    for (struct ag_items items = ag_items_of (files); ag_items_next (&items, &one);)
         if (add_given (out, one, err))
             return -1;
     return finish (out, err);

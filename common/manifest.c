@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/manifest.h"
 #include "common/forms.h"
+#include "common/items.h"
 #include "common/near.h"
 #include "common/schema.h"
 
@@ -241,15 +242,14 @@ typedef void pair_fn (struct reading *self, const struct row *row, const struct 
 static void
 for_pairs (struct reading *self, const struct row *row, const struct given *given, pair_fn *fn)
 {
-    struct ag_cursor in = ag_cursor (given->value);
-    struct ag_head map, key;
-    struct ag_str value;
-    if (ag_next (&in, &map) || map.kind != AG_MAP) {
+    struct ag_str key, value;
+    if (ag_kind_of (given->value) != AG_MAP) {
         say (self, given->path, "is no table");
         return;
     }
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        struct ag_toml_path path = {given->path, key.s, 0};
+    for (struct ag_items pairs = ag_pairs_of (given->value);
+         ag_pairs_next (&pairs, &key, &value);) {
+        struct ag_toml_path path = {given->path, key, 0};
         fn (self, row, &(struct given){&path, value});
     }
 }

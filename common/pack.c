@@ -3,6 +3,7 @@
 #include "common/folder.h"
 #include "common/forms.h"
 #include "common/hash.h"
+#include "common/items.h"
 #include "common/json.h"
 #include "common/manifest.h"
 #include "common/surface.h"
@@ -383,12 +384,9 @@ ag_pack_check_pin (struct ag_str pack, struct ag_str pin, struct ag_err *err)
 static void
 list_keys (struct ag_str map, struct ag_buf *out)
 {
-    struct ag_cursor in = ag_cursor (map);
-    struct ag_head head = {0}, key;
-    struct ag_str value;
-    ag_next (&in, &head);
-    for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
-        ag_buf_text (out, "%s%.*s", i ? ", " : "", AG_STR_ARG (key.s));
+    struct ag_str key, value;
+    for (struct ag_items pairs = ag_pairs_of (map); ag_pairs_next (&pairs, &key, &value);)
+        ag_buf_text (out, "%s%.*s", out->n ? ", " : "", AG_STR_ARG (key));
 }
 
 //  A setting that a pack does not declare, with those that it does.
@@ -447,14 +445,12 @@ ag_pack_check_setting (struct ag_str pack, struct ag_str key, struct ag_str give
 int
 ag_pack_check_settings (struct ag_str pack, struct ag_str given, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (given);
-    struct ag_head map, key;
-    struct ag_str name = {0}, value;
+    struct ag_str name = {0}, key, value;
     ag_map_text (pack, "name", &name);
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
+    if (ag_kind_of (given) != AG_MAP)
         return ag_fail (err, AG_E_USAGE, "settings of pack %.*s are a table", AG_STR_ARG (name));
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
-        if (ag_pack_check_setting (pack, key.s, value, err))
+    for (struct ag_items pairs = ag_pairs_of (given); ag_pairs_next (&pairs, &key, &value);)
+        if (ag_pack_check_setting (pack, key, value, err))
             return -1;
     return 0;
 }
@@ -477,18 +473,14 @@ is_one_of (struct ag_str pack, struct ag_str names, struct ag_buf *others)
 int
 ag_pack_check_tables (struct ag_str settings, struct ag_str names, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (settings);
-    struct ag_head map, pack;
-    struct ag_str value;
+    struct ag_str pack, value;
     struct ag_buf others = {0};
     int rc = 0;
-    if (!settings.p || ag_next (&in, &map) || map.kind != AG_MAP)
-        return 0;
-    for (uint32_t i = 0; !rc && i < map.count && !ag_next (&in, &pack) && !ag_take (&in, &value);
-         i++)
-        if (!is_one_of (pack.s, names, &others))
+    for (struct ag_items pairs = ag_pairs_of (settings);
+         !rc && ag_pairs_next (&pairs, &pack, &value);)
+        if (!is_one_of (pack, names, &others))
             rc = ag_fail (err, AG_E_USAGE, "a setting is for pack %.*s, and the packs are: %.*s",
-                          AG_STR_ARG (pack.s),
+                          AG_STR_ARG (pack),
                           AG_STR_ARG (others.n ? ag_buf_str (&others) : AG_LIT ("none")));
     ag_buf_fini (&others);
     return rc;

@@ -1,4 +1,5 @@
 //  SPDX-License-Identifier: Apache-2.0
+#include "common/items.h"
 #include "common/json.h"
 #include "common/near.h"
 #include "common/schema_inside.h"
@@ -215,19 +216,18 @@ read_items (struct reading *self, const struct given *given, struct ag_schema *o
 static void
 read_properties (struct reading *self, const struct given *given, struct ag_schema *out)
 {
-    struct ag_cursor in = ag_cursor (given->value);
-    struct ag_head map, name;
-    struct ag_str table;
-    if (ag_next (&in, &map) || map.kind != AG_MAP || map.count > AG_SCHEMA_MOST) {
+    struct ag_items pairs = ag_pairs_of (given->value);
+    struct ag_str name, table;
+    if (ag_kind_of (given->value) != AG_MAP || pairs.left > AG_SCHEMA_MOST) {
         say (self, given->path, "is no table of at most %d properties", AG_SCHEMA_MOST);
         return;
     }
-    out->fields = ag_xcalloc (map.count + 1, sizeof *out->fields);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &table); i++) {
-        struct ag_toml_path path = {given->path, name.s, 0};
-        out->fields[i] = (struct ag_field){name.s, read_node (self, table, false, &path), false};
-        out->field_count++;
-        if (self->depth == 1 && ag_str_is (name.s, "provenance"))
+    out->fields = ag_xcalloc (pairs.left + 1, sizeof *out->fields);
+    while (ag_pairs_next (&pairs, &name, &table)) {
+        struct ag_toml_path path = {given->path, name, 0};
+        out->fields[out->field_count++] =
+            (struct ag_field){name, read_node (self, table, false, &path), false};
+        if (self->depth == 1 && ag_str_is (name, "provenance"))
             say (self, &path, "is written by the house alone");
     }
     if (out->field_count)
@@ -331,18 +331,15 @@ static void
 check_keywords (struct reading *self, struct ag_str table, const struct ag_toml_path *above)
 {
     const char *names[KEYWORDS];
-    struct ag_cursor in = ag_cursor (table);
-    struct ag_head map = {0}, name;
-    struct ag_str value;
+    struct ag_str name, value;
     for (size_t i = 0; i < KEYWORDS; i++)
         names[i] = keywords[i].name;
-    ag_next (&in, &map);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &value); i++) {
-        struct ag_toml_path path = {above, name.s, 0};
-        const char *near = keyword_of (name.s) ? NULL : ag_near (name.s, names, KEYWORDS);
+    for (struct ag_items pairs = ag_pairs_of (table); ag_pairs_next (&pairs, &name, &value);) {
+        struct ag_toml_path path = {above, name, 0};
+        const char *near = keyword_of (name) ? NULL : ag_near (name, names, KEYWORDS);
         if (near)
             say (self, &path, "is no keyword of a schema here; did you mean `%s`?", near);
-        else if (!keyword_of (name.s))
+        else if (!keyword_of (name))
             say (self, &path, "is no keyword of a schema here");
     }
 }

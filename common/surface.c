@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/surface.h"
+#include "common/items.h"
 
 #include <stdlib.h>
 
@@ -39,12 +40,8 @@ static struct names
 registered (struct ag_str list, struct ag_str pack)
 {
     struct names self = {0};
-    struct ag_cursor in = ag_cursor (list);
-    struct ag_head head = {0};
     struct ag_str one, of, name;
-    if (ag_next (&in, &head) || head.kind != AG_LIST)
-        return self;
-    for (uint32_t i = 0; i < head.count && !ag_take (&in, &one); i++)
+    for (struct ag_items items = ag_items_of (list); ag_items_next (&items, &one);)
         if (!ag_map_text (one, "pack", &of) && ag_str_eq (of, pack) &&
             !ag_map_text (one, "name", &name))
             add (&self, name);
@@ -57,15 +54,11 @@ static struct names
 typed (struct ag_str pack, const char *kind)
 {
     struct names self = {0};
-    struct ag_str types, table, value;
-    struct ag_head map = {0}, key;
+    struct ag_str types, table, key, value;
     if (ag_map_get (pack, "types", &types) || ag_map_get (types, kind, &table))
         return self;
-    struct ag_cursor in = ag_cursor (table);
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return self;
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
-        add (&self, key.s);
+    for (struct ag_items pairs = ag_pairs_of (table); ag_pairs_next (&pairs, &key, &value);)
+        add (&self, key);
     sort (&self);
     return self;
 }

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/together.h"
+#include "common/items.h"
 #include "common/version.h"
 
 #include <stdio.h>
@@ -59,17 +60,13 @@ need (struct together *self, struct ag_str pack, struct ag_str name, struct ag_s
 static void
 need_packs (struct together *self, struct ag_str pack, struct ag_str table, bool optional)
 {
-    struct ag_cursor in = ag_cursor (table);
-    struct ag_head map = {0}, name;
-    struct ag_str value, range, other;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return;
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &value); i++) {
+    struct ag_str name, value, range, other;
+    for (struct ag_items pairs = ag_pairs_of (table); ag_pairs_next (&pairs, &name, &value);) {
         struct ag_str version = {0};
-        if (find (self, name.s, &other))
+        if (find (self, name, &other))
             ag_map_text (other, "version", &version);
         if (is_text (value, &range) && (version.p || !optional))
-            need (self, pack, name.s, range, version);
+            need (self, pack, name, range, version);
     }
 }
 
@@ -101,13 +98,9 @@ claim (struct together *self, const char *kind, struct ag_str name, struct ag_st
 static void
 claim_types (struct together *self, const char *kind, struct ag_str table, struct ag_str pack)
 {
-    struct ag_cursor in = ag_cursor (table);
-    struct ag_head map = {0}, name;
-    struct ag_str value;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return;
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &value); i++)
-        claim (self, kind, name.s, pack);
+    struct ag_str name, value;
+    for (struct ag_items pairs = ag_pairs_of (table); ag_pairs_next (&pairs, &name, &value);)
+        claim (self, kind, name, pack);
 }
 
 static void
@@ -159,13 +152,9 @@ check_claims (struct together *self)
 static void
 check_pins (struct together *self, struct ag_str pins)
 {
-    struct ag_cursor in = ag_cursor (pins);
-    struct ag_head map = {0}, name;
-    struct ag_str value, pack, hash, pin;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
-        return;
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &value); i++) {
-        bool there = find (self, name.s, &pack), is = is_text (value, &pin);
+    struct ag_str name, value, pack, hash, pin;
+    for (struct ag_items pairs = ag_pairs_of (pins); ag_pairs_next (&pairs, &name, &value);) {
+        bool there = find (self, name, &pack), is = is_text (value, &pin);
         hash = (struct ag_str){0};
         if (there)
             ag_map_text (pack, "bundle_hash", &hash);
@@ -174,10 +163,9 @@ check_pins (struct together *self, struct ag_str pins)
         self->count++;
         if (there)
             ag_buf_line (self->out, "bundle hash mismatch: pack %.*s is %.*s, and pinned is %.*s",
-                         AG_STR_ARG (name.s), AG_STR_ARG (hash), AG_STR_ARG (pin));
+                         AG_STR_ARG (name), AG_STR_ARG (hash), AG_STR_ARG (pin));
         else
-            ag_buf_line (self->out, "pack %.*s is pinned, and it is not there",
-                         AG_STR_ARG (name.s));
+            ag_buf_line (self->out, "pack %.*s is pinned, and it is not there", AG_STR_ARG (name));
     }
 }
 
@@ -185,11 +173,8 @@ size_t
 ag_packs_problems (struct ag_str packs, struct ag_str pins, struct ag_buf *problems)
 {
     struct together self = {.packs = packs, .out = problems};
-    struct ag_cursor in = ag_cursor (packs);
-    struct ag_head list = {0};
     struct ag_str pack, name;
-    ag_next (&in, &list);
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &pack); i++)
+    for (struct ag_items items = ag_items_of (packs); ag_items_next (&items, &pack);)
         if (!ag_map_text (pack, "name", &name)) {
             check_needs (&self, pack, name);
             add_claims (&self, pack, name);

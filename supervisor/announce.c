@@ -1,5 +1,6 @@
 //  What a run's log says of its packs: loaded, set otherwise, out of force.
 //  SPDX-License-Identifier: Apache-2.0
+#include "common/items.h"
 #include "common/json.h"
 #include "supervisor/cursor.h"
 #include "supervisor/declared.h"
@@ -35,15 +36,13 @@ static void
 put_assignments (struct ag_str pack, struct ag_str overrides, struct ag_buf *out)
 {
     struct ag_buf json = {0};
-    struct ag_cursor in = ag_cursor (overrides);
-    struct ag_head map = {0}, key;
-    struct ag_str value;
-    ag_next (&in, &map);
-    ag_put_list (out, map.count);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+    struct ag_items pairs = ag_pairs_of (overrides);
+    struct ag_str key, value;
+    ag_put_list (out, pairs.left);
+    while (ag_pairs_next (&pairs, &key, &value)) {
         ag_buf_clear (&json);
         ag_json_write (value, AG_JSON_LINE, &json);
-        ag_put_textf (out, "%.*s.%.*s=%.*s", AG_STR_ARG (pack), AG_STR_ARG (key.s), (int)json.n,
+        ag_put_textf (out, "%.*s.%.*s=%.*s", AG_STR_ARG (pack), AG_STR_ARG (key), (int)json.n,
                       (const char *)json.p);
     }
     ag_buf_fini (&json);
@@ -53,16 +52,13 @@ put_assignments (struct ag_str pack, struct ag_str overrides, struct ag_buf *out
 static uint32_t
 put_pairs (struct ag_str map, struct ag_str other, bool differing, struct ag_buf *out)
 {
-    struct ag_cursor in = ag_cursor (map);
-    struct ag_head head = {0}, key;
-    struct ag_str value, found;
+    struct ag_str key, value, found;
     size_t at = ag_open_map (out);
     uint32_t count = 0;
-    ag_next (&in, &head);
-    for (uint32_t i = 0; i < head.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        if (ag_map_find (other, key.s, &found) || (differing && ag_value_equal (value, found)))
+    for (struct ag_items pairs = ag_pairs_of (map); ag_pairs_next (&pairs, &key, &value);) {
+        if (ag_map_find (other, key, &found) || (differing && ag_value_equal (value, found)))
             continue;
-        ag_put_text (out, key.s);
+        ag_put_text (out, key);
         ag_put_value (out, value);
         count++;
     }
@@ -96,7 +92,7 @@ append_overridden (ag_journal_t *journal, struct ag_run *run, struct ag_str pack
     ag_put_lit (&payload, "assignments");
     put_assignments (pack, overrides, &payload);
     ag_put_lit (&payload, "was");
-    put_pairs (was.p ? was : AG_LIT ("\x80"), overrides, false, &payload);
+    put_pairs (was, overrides, false, &payload);
     ag_put_pair_text (&payload, "cause", ag_str (cause));
     struct ag_draft draft = {.type = ag_type_name (AG_EV_PACK_SETTINGS_OVERRIDDEN),
                              .payload = ag_buf_str (&payload),
@@ -110,13 +106,11 @@ static int
 announce_set (ag_journal_t *journal, struct ag_run *run, struct ag_str set, struct ag_str before,
               struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (set);
-    struct ag_head map, key;
-    struct ag_str overrides;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
+    struct ag_str pack, overrides;
+    if (ag_kind_of (set) != AG_MAP)
         return ag_fail (err, AG_E_USAGE, "set is a map of packs");
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &overrides); i++)
-        if (append_overridden (journal, run, key.s, overrides, settings_in (before, key.s), "fork",
+    for (struct ag_items pairs = ag_pairs_of (set); ag_pairs_next (&pairs, &pack, &overrides);)
+        if (append_overridden (journal, run, pack, overrides, settings_in (before, pack), "fork",
                                err))
             return -1;
     return 0;
@@ -195,11 +189,8 @@ struct behaviors {
 static void
 add_behaviors (struct behaviors *self, struct ag_str list, struct ag_str pack)
 {
-    struct ag_cursor in = ag_cursor (list);
-    struct ag_head head = {0};
     struct ag_str behavior, name;
-    ag_next (&in, &head);
-    for (uint32_t i = 0; i < head.count && !ag_take (&in, &behavior); i++) {
+    for (struct ag_items items = ag_items_of (list); ag_items_next (&items, &behavior);) {
         if (!ag_map_text_is (behavior, "pack", pack) || ag_map_text (behavior, "name", &name))
             continue;
         self->names = ag_xrealloc (self->names, (self->count + 1) * sizeof *self->names);

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/budget.h"
+#include "common/items.h"
 #include "common/units.h"
 
 #include <stdlib.h>
@@ -159,17 +160,15 @@ remainder_of (const struct ag_budget *budget, const struct ag_run *parent, uint3
 static int
 take_given (struct ag_str given, struct ag_budget *limits, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (given);
-    struct ag_head map, key;
-    struct ag_str value;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
+    struct ag_str key, value;
+    if (ag_kind_of (given) != AG_MAP)
         return ag_fail (err, AG_E_USAGE, "a budget is a map of limits");
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
+    for (struct ag_items pairs = ag_pairs_of (given); ag_pairs_next (&pairs, &key, &value);) {
         uint32_t d = 0;
-        while (d < AG_USES && !ag_str_is (key.s, rows[d].key))
+        while (d < AG_USES && !ag_str_is (key, rows[d].key))
             d++;
         if (d == AG_USES)
-            return ag_fail (err, AG_E_USAGE, "a budget has no `%.*s`", AG_STR_ARG (key.s));
+            return ag_fail (err, AG_E_USAGE, "a budget has no `%.*s`", AG_STR_ARG (key));
         if (read_limit (d, value, &limits->limits[d]))
             return ag_fail (err, AG_E_USAGE, "%s of a budget is %s", rows[d].key,
                             rows[d].unit ? "a number" : "dollars as text, such as \"1.50\"");

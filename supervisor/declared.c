@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/declared.h"
+#include "common/items.h"
 #include "supervisor/record.h"
 
 #include <stdio.h>
@@ -58,11 +59,8 @@ add_pack (struct ag_declared *self, struct ag_str one)
 static void
 add_all (struct ag_declared *self, struct ag_str note)
 {
-    struct ag_cursor in = ag_cursor (note);
-    struct ag_head list = {0};
     struct ag_str one;
-    ag_next (&in, &list);
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &one); i++)
+    for (struct ag_items items = ag_items_of (note); ag_items_next (&items, &one);)
         add_pack (self, one);
     if (self->count)
         qsort (self->list, self->count, sizeof *self->list, by_name);
@@ -217,12 +215,9 @@ static void
 put_names (struct ag_str table, struct ag_buf *out)
 {
     struct ag_declared names = {0};
-    struct ag_cursor in = ag_cursor (table);
-    struct ag_head map = {0}, name;
-    struct ag_str value;
-    ag_next (&in, &map);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &value); i++)
-        add (&names, &(struct ag_declared_type){.name = name.s});
+    struct ag_str name, value;
+    for (struct ag_items pairs = ag_pairs_of (table); ag_pairs_next (&pairs, &name, &value);)
+        add (&names, &(struct ag_declared_type){.name = name});
     if (names.count)
         qsort (names.list, names.count, sizeof *names.list, by_name);
     ag_put_list (out, (uint32_t)names.count);

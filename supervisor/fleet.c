@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/fleet.h"
 #include "common/conf.h"
+#include "common/items.h"
 #include "common/log.h"
 #include "supervisor/cursor.h"
 #include "supervisor/fleet_inside.h"
@@ -367,15 +368,10 @@ static int
 begin_each (struct ag_house *house, const char *section, begin_fn *begin, bool configured,
             struct ag_err *err)
 {
-    struct ag_str table, entry;
-    struct ag_head map, name;
-    if (ag_map_get (ag_buf_str (&house->fleet->conf), section, &table))
-        return 0;
-    struct ag_cursor in = ag_cursor (table);
-    if (ag_next (&in, &map))
-        return 0;
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &entry); i++)
-        if (begin (house, name.s, entry, configured, err))
+    struct ag_str table = {0}, name, entry;
+    ag_map_get (ag_buf_str (&house->fleet->conf), section, &table);
+    for (struct ag_items pairs = ag_pairs_of (table); ag_pairs_next (&pairs, &name, &entry);)
+        if (begin (house, name, entry, configured, err))
             return -1;
     return 0;
 }

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/policy.h"
+#include "common/items.h"
 
 #include <stdlib.h>
 
@@ -44,19 +45,14 @@ ag_policy_of (struct ag_str spec, struct ag_str behavior)
 struct ag_str
 ag_policy_of_nobody (struct ag_str spec, const struct ag_str *behaviors, size_t count)
 {
-    struct ag_str tables, table, behavior;
-    struct ag_head map, name;
-    if (ag_map_get (spec, "policy", &tables))
-        return (struct ag_str){0};
-    struct ag_cursor in = ag_cursor (tables);
-    if (ag_next (&in, &map))
-        return (struct ag_str){0};
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &name) && !ag_take (&in, &table); i++) {
-        bool found = ag_str_is (name.s, "*");
+    struct ag_str tables = {0}, table, name, behavior;
+    ag_map_get (spec, "policy", &tables);
+    for (struct ag_items pairs = ag_pairs_of (tables); ag_pairs_next (&pairs, &name, &table);) {
+        bool found = ag_str_is (name, "*");
         for (size_t n = 0; n < count && !found; n++)
-            found = !ag_list_find (behaviors[n], "name", name.s, &behavior);
+            found = !ag_list_find (behaviors[n], "name", name, &behavior);
         if (!found)
-            return name.s;
+            return name;
     }
     return (struct ag_str){0};
 }

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/sight.h"
+#include "common/items.h"
 
 #include <string.h>
 
@@ -63,12 +64,9 @@ check_field (struct ag_str key, struct ag_str value, struct ag_err *err)
 int
 ag_sight_check (struct ag_str view, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (view);
-    struct ag_head map, key;
-    struct ag_str value;
-    ag_next (&in, &map);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++)
-        if (check_field (key.s, value, err))
+    struct ag_str key, value;
+    for (struct ag_items pairs = ag_pairs_of (view); ag_pairs_next (&pairs, &key, &value);)
+        if (check_field (key, value, err))
             return -1;
     bool around = !ag_map_get (view, "around", &value);
     if (!around && (!ag_map_get (view, "depth", &value) || !ag_map_get (view, "types", &value)))

@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/spec.h"
 #include "common/answer.h"
+#include "common/items.h"
 #include "supervisor/blob.h"
 #include "common/pack.h"
 #include "common/together.h"
@@ -30,17 +31,15 @@ put_kept (struct ag_str from, struct ag_buf *out, uint32_t *count)
 static int
 put_settings (struct ag_str pack, struct ag_str given, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_str defaults = AG_LIT ("\x80"), value, other;
-    struct ag_head map = {0}, key;
+    struct ag_str defaults = {0}, key, value, other;
     ag_map_get (pack, "settings", &defaults);
     if (given.p && ag_pack_check_settings (pack, given, err))
         return -1;
-    struct ag_cursor in = ag_cursor (defaults);
-    ag_next (&in, &map);
-    ag_put_map (out, map.count);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        ag_put_text (out, key.s);
-        ag_put_value (out, ag_map_find (given, key.s, &other) ? value : other);
+    struct ag_items pairs = ag_pairs_of (defaults);
+    ag_put_map (out, pairs.left);
+    while (ag_pairs_next (&pairs, &key, &value)) {
+        ag_put_text (out, key);
+        ag_put_value (out, ag_map_find (given, key, &other) ? value : other);
     }
     return 0;
 }
@@ -49,15 +48,14 @@ put_settings (struct ag_str pack, struct ag_str given, struct ag_buf *out, struc
 static int
 put_pack (struct ag_str pack, struct ag_str given, struct ag_buf *out, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (pack);
-    struct ag_head map, key;
-    struct ag_str value;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
+    struct ag_items pairs = ag_pairs_of (pack);
+    struct ag_str key, value;
+    if (ag_kind_of (pack) != AG_MAP)
         return ag_fail (err, AG_E_CORRUPT, "a pack that is no map");
-    ag_put_map (out, map.count);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        ag_put_text (out, key.s);
-        if (!ag_str_is (key.s, "settings"))
+    ag_put_map (out, pairs.left);
+    while (ag_pairs_next (&pairs, &key, &value)) {
+        ag_put_text (out, key);
+        if (!ag_str_is (key, "settings"))
             ag_put_value (out, value);
         else if (put_settings (pack, given, out, err))
             return -1;
@@ -226,21 +224,18 @@ static uint32_t
 put_still_set (struct change *change, struct ag_str pack, struct ag_str in_force,
                struct ag_str defaults, struct ag_buf *out)
 {
-    struct ag_cursor in = ag_cursor (in_force);
-    struct ag_head map = {0}, key;
-    struct ag_str value, other, set = given_for (change->set, pack);
+    struct ag_str key, value, other, set = given_for (change->set, pack);
     struct ag_err err;
     uint32_t count = 0;
-    ag_next (&in, &map);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        bool same = !ag_map_find (defaults, key.s, &other) && ag_value_equal (other, value);
-        if (same || !ag_map_find (set, key.s, &other))
+    for (struct ag_items pairs = ag_pairs_of (in_force); ag_pairs_next (&pairs, &key, &value);) {
+        bool same = !ag_map_find (defaults, key, &other) && ag_value_equal (other, value);
+        if (same || !ag_map_find (set, key, &other))
             continue;
-        if (ag_pack_check_setting (pack, key.s, value, &err)) {
+        if (ag_pack_check_setting (pack, key, value, &err)) {
             ag_put_lit (change->lost, err.text);
             continue;
         }
-        ag_put_text (out, key.s);
+        ag_put_text (out, key);
         ag_put_value (out, value);
         count++;
     }
@@ -253,9 +248,7 @@ static int
 put_given (struct change *change, struct ag_str pack, struct ag_str old, struct ag_buf *out)
 {
     struct ag_buf files = {0}, defaults = {0};
-    struct ag_str set = given_for (change->set, pack), in_force = AG_LIT ("\x80"),
-                  bytes = AG_LIT ("\x90");
-    struct ag_head map = {0};
+    struct ag_str set = given_for (change->set, pack), in_force = {0}, bytes = AG_LIT ("\x90");
     if (set.p && ag_pack_check_settings (pack, set, change->err))
         return -1;
     ag_map_get (old, "settings", &in_force);
@@ -266,10 +259,9 @@ put_given (struct change *change, struct ag_str pack, struct ag_str old, struct 
     if (!rc) {
         size_t at = ag_open_map (out);
         uint32_t count = put_still_set (change, pack, in_force, ag_buf_str (&defaults), out);
-        struct ag_cursor in = ag_cursor (set);
-        if (set.p && !ag_next (&in, &map))
-            ag_buf_add (out, in.p, (size_t)(in.end - in.p));
-        ag_close (out, at, count + map.count);
+        struct ag_items over = ag_pairs_of (set);
+        ag_buf_add (out, over.in.p, (size_t)(over.in.end - over.in.p));
+        ag_close (out, at, count + over.left);
     }
     ag_buf_fini (&files);
     ag_buf_fini (&defaults);
@@ -337,23 +329,22 @@ put_changed_host (struct change *change, struct ag_str host, struct ag_buf *out)
 static int
 put_changed (struct change *change, struct ag_str parent, struct ag_buf *out)
 {
-    struct ag_cursor in = ag_cursor (parent);
-    struct ag_head map, key, list;
-    struct ag_str value, host;
-    if (ag_next (&in, &map) || map.kind != AG_MAP)
+    struct ag_items pairs = ag_pairs_of (parent), hosts;
+    struct ag_str key, value, host;
+    if (ag_kind_of (parent) != AG_MAP)
         return ag_fail (change->err, AG_E_CORRUPT, "the parent's spec is no map");
-    ag_put_map (out, map.count);
-    for (uint32_t i = 0; i < map.count && !ag_next (&in, &key) && !ag_take (&in, &value); i++) {
-        ag_put_text (out, key.s);
-        struct ag_cursor hosts = ag_cursor (value);
-        if (ag_str_is (key.s, "budget") && change->budget.p)
+    ag_put_map (out, pairs.left);
+    while (ag_pairs_next (&pairs, &key, &value)) {
+        ag_put_text (out, key);
+        if (ag_str_is (key, "budget") && change->budget.p)
             value = change->budget;
-        if (!ag_str_is (key.s, "hosts") || ag_next (&hosts, &list)) {
+        if (!ag_str_is (key, "hosts")) {
             ag_put_value (out, value);
             continue;
         }
-        ag_put_list (out, list.count);
-        for (uint32_t n = 0; n < list.count && !ag_take (&hosts, &host); n++)
+        hosts = ag_items_of (value);
+        ag_put_list (out, hosts.left);
+        while (ag_items_next (&hosts, &host))
             if (put_changed_host (change, host, out))
                 return -1;
     }

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/trial_report.h"
+#include "common/items.h"
 #include "supervisor/walls.h"
 #include "common/answer.h"
 #include "supervisor/spec.h"
@@ -118,12 +119,9 @@ static void
 say_degraded (const struct ag_unit *unit, struct ag_buf *text)
 {
     struct ag_buf nets = {0};
-    struct ag_head list = {0};
     struct ag_str row, asked, name, reason;
     ag_walls_nets (unit, &nets);
-    struct ag_cursor in = ag_cursor (ag_buf_str (&nets));
-    ag_next (&in, &list);
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &row); i++) {
+    for (struct ag_items items = ag_items_of (ag_buf_str (&nets)); ag_items_next (&items, &row);) {
         bool held = true;
         ag_map_bool (row, "in_force", &held);
         if (held || ag_map_get (row, "asked", &asked) || ag_kind_of (asked) == AG_NULL ||

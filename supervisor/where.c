@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/where.h"
+#include "common/items.h"
 
 #define NIL AG_LIT ("\xc0")
 
@@ -20,11 +21,8 @@ ag_compare (struct ag_str value, enum ag_compare op, struct ag_str with)
 static bool
 is_in (struct ag_str value, struct ag_str list)
 {
-    struct ag_cursor in = ag_cursor (list);
-    struct ag_head head;
     struct ag_str element;
-    ag_next (&in, &head);
-    for (uint32_t i = 0; i < head.count && !ag_take (&in, &element); i++)
+    for (struct ag_items items = ag_items_of (list); ag_items_next (&items, &element);)
         if (ag_compare (value, AG_EQ, element))
             return true;
     return false;
@@ -52,20 +50,18 @@ op_of (struct ag_str word)
 static int
 check_ops (struct ag_str path, struct ag_str map, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (map);
-    struct ag_head head, word;
-    struct ag_str value;
-    ag_next (&in, &head);
-    if (!head.count)
+    struct ag_items pairs = ag_pairs_of (map);
+    struct ag_str word, value;
+    if (!pairs.left)
         return ag_fail (err, AG_E_BAD_MESSAGE, "`where` of `%.*s` names no operator",
                         AG_STR_ARG (path));
-    for (uint32_t i = 0; i < head.count && !ag_next (&in, &word) && !ag_take (&in, &value); i++) {
-        const struct op *op = op_of (word.s);
+    while (ag_pairs_next (&pairs, &word, &value)) {
+        const struct op *op = op_of (word);
         if (!op)
             return ag_fail (err, AG_E_BAD_MESSAGE,
                             "`where` of `%.*s` has no operator `%.*s`; there are == != < <= > >= "
                             "in and `not in`",
-                            AG_STR_ARG (path), AG_STR_ARG (word.s));
+                            AG_STR_ARG (path), AG_STR_ARG (word));
         if (op->of_list && ag_kind_of (value) != AG_LIST)
             return ag_fail (err, AG_E_BAD_MESSAGE, "`where` of `%.*s`: `%s` is followed by a list",
                             AG_STR_ARG (path), op->word);
@@ -93,12 +89,9 @@ ag_where_check (struct ag_str where, struct ag_err *err)
 static bool
 ops_hold (struct ag_str value, struct ag_str map)
 {
-    struct ag_cursor in = ag_cursor (map);
-    struct ag_head head, word;
-    struct ag_str with;
-    ag_next (&in, &head);
-    for (uint32_t i = 0; i < head.count && !ag_next (&in, &word) && !ag_take (&in, &with); i++) {
-        const struct op *op = op_of (word.s);
+    struct ag_str word, with;
+    for (struct ag_items pairs = ag_pairs_of (map); ag_pairs_next (&pairs, &word, &with);) {
+        const struct op *op = op_of (word);
         bool holds = op && (op->of_list ? is_in (value, with) != op->negated
                                         : ag_compare (value, op->compare, with));
         if (!holds)

@@ -2,6 +2,7 @@
 //  the reads of the same invocation.
 //  SPDX-License-Identifier: Apache-2.0
 #include "worker/script_graph.h"
+#include "common/items.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -134,29 +135,6 @@ need_object (lua_State *L, const char *function)
     return thing;
 }
 
-//  Open a map; what is no map has no pairs.
-static struct ag_cursor
-open_map (struct ag_str map, uint32_t *pairs)
-{
-    struct ag_head head;
-    struct ag_cursor in = ag_cursor (map);
-    bool is_map = !ag_next (&in, &head) && head.kind == AG_MAP;
-    *pairs = is_map ? head.count : 0;
-    if (!is_map)
-        in.p = in.end;
-    return in;
-}
-
-static bool
-next_pair (struct ag_cursor *in, struct ag_str *key, struct ag_str *value)
-{
-    struct ag_head head;
-    if (ag_next (in, &head) || head.kind != AG_TEXT || ag_take (in, value))
-        return false;
-    *key = head.s;
-    return true;
-}
-
 //  What one pair of a map counts for, besides its bytes.
 enum { PAIR = 16, BYTES_SHIFT = 6 };
 
@@ -164,11 +142,9 @@ enum { PAIR = 16, BYTES_SHIFT = 6 };
 static const struct ag_str *
 push_keys (lua_State *L, struct ag_str map)
 {
-    uint32_t n;
-    struct ag_str value;
-    struct ag_cursor in = open_map (map, &n);
-    struct ag_str *keys = lua_newuserdatauv (L, ((size_t)n + 1) * sizeof *keys, 0);
-    for (uint32_t i = 0; i < n && next_pair (&in, &keys[i], &value); i++)
+    struct ag_items pairs = ag_pairs_of (map);
+    struct ag_str value, *keys = lua_newuserdatauv (L, ((size_t)pairs.left + 1) * sizeof *keys, 0);
+    for (struct ag_str *key = keys; ag_pairs_next (&pairs, key, &value); key++)
         ;
     return keys;
 }
@@ -177,28 +153,26 @@ push_keys (lua_State *L, struct ag_str map)
 static void
 merge (struct ag_str base, struct ag_str over, const struct ag_str *keys, struct ag_buf *out)
 {
-    uint32_t most, count, pairs = 0;
+    uint32_t kept = 0;
     struct ag_str key, value;
-    struct ag_cursor old = open_map (base, &most), new = open_map (over, &count);
+    struct ag_items old = ag_pairs_of (base), new = ag_pairs_of (over);
     size_t at = ag_open_map (out);
-    while (next_pair (&old, &key, &value))
-        if (!bsearch (&key, keys, count, sizeof *keys, ag_str_order)) {
+    while (ag_pairs_next (&old, &key, &value))
+        if (!bsearch (&key, keys, new.left, sizeof *keys, ag_str_order)) {
             ag_put_text (out, key);
             ag_put_value (out, value);
-            pairs++;
+            kept++;
         }
-    ag_buf_add (out, new.p, (size_t)(new.end - new.p));
-    ag_close (out, at, pairs + count);
+    ag_buf_add (out, new.in.p, (size_t)(new.in.end - new.in.p));
+    ag_close (out, at, kept + new.left);
 }
 
 //  Account for a merge before it is begun, since it must not be left by an error.
 static void
 spend (lua_State *L, struct ag_str base, struct ag_str over)
 {
-    uint32_t old, new;
-    open_map (base, &old);
-    open_map (over, &new);
-    ag_guard_spend (L, PAIR * ((size_t)old + new) + ((base.n + over.n) >> BYTES_SHIFT));
+    size_t pairs = (size_t)ag_pairs_of (base).left + ag_pairs_of (over).left;
+    ag_guard_spend (L, PAIR * pairs + ((base.n + over.n) >> BYTES_SHIFT));
 }
 
 static int
