@@ -129,8 +129,6 @@ a_reader_that_goes_away_ends_it_quietly_and_a_full_disk_does_not (void **state)
     assert_string_equal (outcome.out, "{");
     assert_string_equal (outcome.err, "");
     outcome_fini (&outcome);
-    if (access ("/dev/full", W_OK))
-        return;
     static const char *const lines[][2] = {
         {"(agsup help > /dev/full)", "No space left on device"},
         {"(agsup help --json > /dev/full)", "No space left on device"},
