@@ -213,18 +213,16 @@ check_bool (struct reading *self, const struct row *row, const struct given *giv
 static void
 check_texts (struct reading *self, const struct row *row, const struct given *given)
 {
-    struct ag_cursor in = ag_cursor (given->value);
-    struct ag_head list;
+    struct ag_items items = ag_items_of (given->value);
     struct ag_str value, *texts, *end;
-    if (ag_next (&in, &list) || list.kind != AG_LIST || list.count > MOST_NAMES) {
+    if (ag_kind_of (given->value) != AG_LIST || items.left > MOST_NAMES) {
         sayf (self, given->path, "is no list of at most %d texts", MOST_NAMES);
         return;
     }
-    texts = end = ag_xcalloc (list.count + 1, sizeof *texts);
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &value); i++) {
-        struct ag_toml_path path = {given->path, {0}, i};
+    texts = end = ag_xcalloc (items.left + 1, sizeof *texts);
+    for (; ag_items_next (&items, &value); *end++ = value) {
+        struct ag_toml_path path = {given->path, {0}, (size_t)(end - texts)};
         check_text (self, row, &(struct given){&path, value});
-        *end++ = value;
     }
     if (end > texts)
         qsort (texts, (size_t)(end - texts), sizeof *texts, ag_str_order);

@@ -38,21 +38,15 @@ add_pack (struct ag_declared *self, struct ag_str one)
 {
     struct ag_declared_type type = {0};
     struct ag_str types, table;
-    struct ag_head map, name;
     if (ag_map_text (one, "pack", &type.pack) || ag_map_get (one, "types", &types))
         return;
     for (int kind = 0; kind < 2; kind++) {
         if (ag_map_get (types, kinds[kind], &table))
             continue;
-        struct ag_cursor in = ag_cursor (table);
+        struct ag_items pairs = ag_pairs_of (table);
         type.relation = kind == 1;
-        ag_next (&in, &map);
-        for (uint32_t i = 0; i < map.count; i++) {
-            if (ag_next (&in, &name) || ag_take (&in, &type.table))
-                break;
-            type.name = name.s;
+        while (ag_pairs_next (&pairs, &type.name, &type.table))
             add (self, &type);
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/due.h"
+#include "common/items.h"
 #include "supervisor/match.h"
 #include "supervisor/state.h"
 
@@ -203,12 +204,8 @@ ag_due_add (ag_journal_t *journal, struct ag_run *run, struct ag_queue *queue, u
             struct ag_str behaviors, const struct ag_event *event, struct ag_named *named,
             struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (behaviors);
-    struct ag_head list;
     struct ag_str behavior;
-    if (!behaviors.n || ag_next (&in, &list))
-        return 0;
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &behavior); i++) {
+    for (struct ag_items items = ag_items_of (behaviors); ag_items_next (&items, &behavior);) {
         uint32_t count = queue->count;
         if (!ag_match_event (behavior, event->type, event->payload) ||
             !add_relations (journal, run, queue, host, behavior, event, named, err))
@@ -224,12 +221,8 @@ int
 ag_due_add_delayed (struct ag_queue *queue, const struct ag_delay *delay, struct ag_str behaviors,
                     struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (behaviors);
-    struct ag_head list;
     struct ag_str behavior;
-    if (!behaviors.n || ag_next (&in, &list))
-        return 0;
-    for (uint32_t i = 0; i < list.count && !ag_take (&in, &behavior); i++) {
+    for (struct ag_items items = ag_items_of (behaviors); ag_items_next (&items, &behavior);) {
         if (!ag_map_text_is (behavior, "name", ag_buf_str (&delay->name)))
             continue;
         int rc = add (queue, AG_DUE_MAX + AG_DELAYS_MAX, delay->host, delay->event, behavior,

@@ -1,6 +1,7 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/trial_spec.h"
 #include "common/forms.h"
+#include "common/items.h"
 #include "common/together.h"
 #include "supervisor/blob.h"
 #include "supervisor/mismatch.h"
@@ -34,25 +35,22 @@ read_entry (struct ag_str entry, struct ag_str *pin, struct ag_str *files, struc
 int
 ag_trial_ask_check (const struct ag_msg_trial *msg, struct ag_err *err)
 {
-    struct ag_cursor in = ag_cursor (msg->packs), steps = ag_cursor (msg->scenario);
-    struct ag_head packs = {0}, scenario = {0};
+    struct ag_items packs = ag_items_of (msg->packs), steps = ag_items_of (msg->scenario);
     struct ag_str entry, pin, files, step;
-    if (ag_next (&in, &packs) || !packs.count)
+    if (!packs.left)
         return ag_fail (err, AG_E_USAGE, "a trial is of a pack: packs is empty");
-    if (packs.count > AG_RUN_PACKS)
+    if (packs.left > AG_RUN_PACKS)
         return ag_fail (err, AG_E_USAGE, "a trial has at most %d packs, not %u", AG_RUN_PACKS,
-                        packs.count);
-    if (msg->program.p && packs.count > 1)
+                        packs.left);
+    if (msg->program.p && packs.left > 1)
         return ag_fail (err, AG_E_USAGE, "a program is tried alone: no host would run extra packs");
-    for (uint32_t i = 0; i < packs.count && !ag_take (&in, &entry); i++)
+    while (ag_items_next (&packs, &entry))
         if (read_entry (entry, &pin, &files, err))
             return -1;
-    if (msg->scenario.p)
-        ag_next (&steps, &scenario);
-    for (uint32_t i = 0; i < scenario.count && !ag_take (&steps, &step); i++)
+    for (uint32_t i = 1; ag_items_next (&steps, &step); i++)
         if (ag_kind_of (step) != AG_MAP && ag_kind_of (step) != AG_LIST)
             return ag_fail (err, AG_E_USAGE,
-                            "step %u of the scenario is no operation and no list of them", i + 1);
+                            "step %u of the scenario is no operation and no list of them", i);
     return 0;
 }
 
