@@ -6,6 +6,7 @@
 #include "supervisor/record.h"
 #include "supervisor/retention.h"
 #include "supervisor/state.h"
+#include "supervisor/unit.h"
 #include "supervisor/waiting.h"
 #include "supervisor/walls.h"
 
@@ -330,7 +331,19 @@ put_approvals (struct ag_house *house, struct ag_run *run, struct ag_buf *out, s
     return rc || self.rc ? -1 : 0;
 }
 
-//  Is it so, what this run is waited for? A host that starts may be about to register what the run is to do.
+//  A host that starts, or is about to, may register what the run is to do.
+static bool
+is_coming (struct ag_house *house, uint64_t run)
+{
+    for (uint32_t host = 0; host < AG_HOSTS; host++) {
+        const struct ag_unit *unit = ag_fleet_unit (house, run, host);
+        if (unit && ag_unit_is_coming (unit))
+            return true;
+    }
+    return false;
+}
+
+//  Is it so, what this run is waited for?
 static bool
 is_there (struct ag_command *command, const struct ag_run *run)
 {
@@ -338,9 +351,8 @@ is_there (struct ag_command *command, const struct ag_run *run)
     bool ended = is_ended (house, run->number);
     if (command->msg->wait.ended)
         return ended;
-    const char *state = state_of (house, run);
-    return (ag_queue_idle (house, run->number) && strcmp (state, "starting")) ||
-           (ended && strcmp (state, "idle"));
+    return (ag_queue_idle (house, run->number) && !is_coming (house, run->number)) ||
+           (ended && strcmp (state_of (house, run), "idle"));
 }
 
 //  How one run stands; what an idle one waits for.

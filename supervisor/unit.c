@@ -42,6 +42,15 @@ ag_unit_move (struct ag_house *house, struct ag_unit *unit, enum ag_unit_what wh
         }
 }
 
+bool
+ag_unit_is_coming (const struct ag_unit *unit)
+{
+    bool will = unit->state == AG_UNIT_PARKED || unit->state == AG_UNIT_WAITING ||
+                unit->state == AG_UNIT_BACKOFF || unit->ending == AG_END_IDLE;
+    return unit->state == AG_UNIT_STARTING ||
+           (unit->wanted && (unit->ending == AG_END_RESTART || (unit->due && will)));
+}
+
 struct ag_unit *
 ag_unit_new (struct ag_house *house, const char *name, uint64_t run, uint32_t host)
 {

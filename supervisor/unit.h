@@ -23,6 +23,8 @@ void ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_t
 //  The process died by itself: count it, and say when to try again; -1: no more, the limit is reached.
 int64_t ag_unit_delay (struct ag_unit *unit, uint64_t at_most, uint64_t within_ms);
 
+//  It is about to say what it can do: it starts, or will with the next turns.
+bool ag_unit_is_coming (const struct ag_unit *unit);
 //  There is something for it to do: its process is started if it may.
 void ag_unit_is_due (struct ag_house *house, struct ag_unit *unit);
 //  A unit beside the run's own one, under a name of its own: not found by place or name, wanted at once.

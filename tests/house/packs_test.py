@@ -189,6 +189,16 @@ class Packs(unittest.TestCase):
         self.assertIn("slow.note", str(house.log_of("script", "worker.registered")[-1]))
         house.down()
 
+    def test_a_wait_behind_a_load_is_for_the_worker_that_comes_not_for_the_one_that_goes(self):
+        house = self.house
+        self.registered("script", "typed.note")
+        files = [{"path": "manifest.toml", "bytes": MANIFEST.format(name="late", version="1", types="").encode()},
+                 {"path": "main.lua", "bytes": MAIN.format(name="late").encode()}]
+        house.client.send("pack_load", id="load", run="script", packs=[{"files": files}])
+        house.idle("script")
+        self.assertIn("late.note", str(house.log_of("script", "worker.registered")[-1]))
+        house.down()
+
     def test_a_run_has_64_packs_at_most(self):
         house = self.house
 
