@@ -44,7 +44,8 @@ int ag_home_lock (const struct ag_home *self, struct ag_err *err);
 //  The pid of the process that holds the lock; 0 when nobody does, -1 when that cannot be told.
 pid_t ag_home_holder (const struct ag_home *self, struct ag_err *err);
 
-//  A file of the home that is to be one, close-on-exec: a pipe in its place would keep whoever opens it.
+//  A file, of the home or named by the operator, that is to be one, close-on-exec: a pipe in its place would keep
+//  whoever opens it.
 //  AG_E_NOT_FOUND, or AG_E_EXISTS where something else has its name.
 int ag_home_open_file (const char *path, int flags, struct ag_err *err);
 

@@ -1,6 +1,7 @@
 //  launch - from a unit's spec to what the nursery is asked for: program, environment, limits, walls.
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/filter.h"
+#include "common/home.h"
 #include "supervisor/private.h"
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
@@ -58,20 +59,21 @@ static int
 read_secret (struct ag_str path, char **text, struct ag_err *err)
 {
     char *name = ag_str_dup (path), bytes[SECRET_BYTES];
-    int fd = open (name, O_RDONLY | O_CLOEXEC);
+    int fd = ag_home_open_file (name, O_RDONLY, err);
     ssize_t n = fd < 0 ? -1 : read (fd, bytes, sizeof bytes);
-    int error = errno;
+    if (fd >= 0 && n < 0)
+        ag_fail (err, AG_E_CONFIG, "read %s: %s", name, strerror (errno));
     if (fd >= 0)
         close (fd);
-    if (n < 0)
-        ag_fail (err, AG_E_CONFIG, "%s: %s", name, strerror (error));
-    else {
-        const char *end = memchr (bytes, '\n', (size_t)n);
-        *text = ag_str_dup ((struct ag_str){bytes, end ? (size_t)(end - bytes) : (size_t)n});
-        explicit_bzero (bytes, sizeof bytes);
-    }
     free (name);
-    return n < 0 ? -1 : 0;
+    if (n < 0) {
+        err->code = AG_E_CONFIG; //  whatever the file is
+        return -1;
+    }
+    const char *end = memchr (bytes, '\n', (size_t)n);
+    *text = ag_str_dup ((struct ag_str){bytes, end ? (size_t)(end - bytes) : (size_t)n});
+    explicit_bzero (bytes, sizeof bytes);
+    return 0;
 }
 
 static int

@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/output.h"
+#include "common/home.h"
 #include "common/log.h"
 #include "common/value.h"
 
@@ -125,14 +126,14 @@ ag_output_destroy (ag_output_t **self_p)
 
 //  A new segment, and the oldest one dropped when there are too many.
 static void
-rotate (ag_output_t *self)
+rotate (ag_output_t *self, struct ag_err *err)
 {
     if (self->file >= 0)
         close (self->file);
     if (self->end - self->base >= AG_OUTPUT_SEGMENT)
         self->base = self->end;
     char *path = segment (self, self->base);
-    self->file = open (path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    self->file = ag_home_open_file (path, O_WRONLY | O_CREAT | O_APPEND, err);
     free (path);
     while (self->base - self->oldest >= (uint64_t)AG_OUTPUT_SEGMENT * AG_OUTPUT_SEGMENTS) {
         path = segment (self, self->oldest);
@@ -145,16 +146,18 @@ rotate (ag_output_t *self)
 static void
 keep (ag_output_t *self, const char *bytes, size_t n)
 {
+    struct ag_err err;
     find_segments (self);
     while (n > 0) {
         if (self->file < 0 || self->end - self->base >= AG_OUTPUT_SEGMENT)
-            rotate (self);
+            rotate (self, &err);
         size_t room = AG_OUTPUT_SEGMENT - (self->end - self->base);
         size_t part = n < room ? n : room;
         ssize_t written = self->file < 0 ? -1 : write (self->file, bytes, part);
         if (written <= 0) {
             if (!self->broken)
-                ag_log (AG_WARN, "output of %s is not kept: %s", self->name, strerror (errno));
+                ag_log (AG_WARN, "output of %s is not kept: %s", self->name,
+                        self->file < 0 ? err.text : strerror (errno));
             self->broken = true;
             return;
         }
@@ -258,6 +261,7 @@ int
 ag_output_read (ag_output_t *self, uint64_t after, struct ag_buf *out, uint64_t *next,
                 struct ag_err *err)
 {
+    struct ag_err why;
     find_segments (self);
     after = after < self->oldest ? self->oldest : after;
     *next = after;
@@ -267,15 +271,18 @@ ag_output_read (ag_output_t *self, uint64_t after, struct ag_buf *out, uint64_t 
             base = self->base - ((self->base - *next + AG_OUTPUT_SEGMENT - 1) / AG_OUTPUT_SEGMENT) *
                                     AG_OUTPUT_SEGMENT;
         char *path = segment (self, base);
-        int file = open (path, O_RDONLY | O_CLOEXEC);
+        int file = ag_home_open_file (path, O_RDONLY, &why);
         uint8_t *room = ag_buf_grow (out, PAGE);
         ssize_t n = file < 0 ? -1 : pread (file, room, PAGE, (off_t)(*next - base));
         out->n -= PAGE - (n > 0 ? (size_t)n : 0);
-        if (file >= 0)
-            close (file);
-        if (n <= 0)
+        if (file < 0)
+            ag_fail (err, AG_E_SYSTEM, "output of %s at %" PRIu64 ": %s", self->name, *next,
+                     why.text);
+        else if (n <= 0)
             ag_fail (err, AG_E_SYSTEM, "output of %s at %" PRIu64 " in %s: %s", self->name, *next,
                      path, n < 0 ? strerror (errno) : "ends early");
+        if (file >= 0)
+            close (file);
         free (path);
         if (n <= 0)
             return -1;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char dir[] = "/tmp/agsup-output-XXXXXX";
@@ -138,6 +139,30 @@ a_folder_is_looked_at_when_the_first_byte_is_written_or_asked_for (void **state)
     ag_output_destroy (&early);
 }
 
+//  A pipe in its place would keep the whole house.
+static void
+what_is_no_file_is_neither_written_nor_read (void **state)
+{
+    (void)state;
+    struct ag_buf text = {0};
+    struct ag_err err;
+    uint64_t next;
+    char *path = ag_xprintf ("%s/unit.000000000000.log", dir);
+    ag_output_t *output = ag_output_new (dir, "unit", loop);
+    assert_int_equal (mkfifo (path, 0600), 0);
+    ag_output_line (output, AG_LIT ("lost"));
+    assert_output (output, "");
+    assert_int_equal (unlink (path), 0);
+    ag_output_line (output, AG_LIT ("kept"));
+    assert_output (output, "kept\n");
+    assert_int_equal (unlink (path) || mkfifo (path, 0600), 0);
+    assert_int_equal (ag_output_read (output, 0, &text, &next, &err), -1);
+    assert_non_null (strstr (err.text, "is not a file"));
+    ag_output_destroy (&output);
+    ag_buf_fini (&text);
+    free (path);
+}
+
 int
 main (void)
 {
@@ -149,6 +174,7 @@ main (void)
         cmocka_unit_test_setup_teardown (units_whose_names_begin_alike_do_not_mix, begin, end),
         cmocka_unit_test_setup_teardown (
             a_folder_is_looked_at_when_the_first_byte_is_written_or_asked_for, begin, end),
+        cmocka_unit_test_setup_teardown (what_is_no_file_is_neither_written_nor_read, begin, end),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

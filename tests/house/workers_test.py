@@ -389,6 +389,26 @@ class Fleet(unittest.TestCase):
         self.assertRegex(doctor.stdout, "BAD +agents +failed: ")
         house.down()
 
+    def test_a_pipe_that_took_the_place_of_a_secret_is_refused_by_name_and_the_house_goes_on(self):
+        house = House()
+        self.addCleanup(house.close)
+        secret = os.path.join(house.dir, "secret")
+        with open(secret, "w", encoding="ascii") as file:
+            file.write("x\n")
+        os.chmod(secret, 0o600)
+        house.configure({"piped": agent(WORK, env={"KEY": {"file": secret}})},
+                        {"dumb": {"command": ["/bin/sleep", "100"], "env": {"KEY": {"file": secret}}}})
+        house.up()
+        for name in "piped", "dumb":
+            self.state(house, name, "ready")
+        os.unlink(secret)
+        os.mkfifo(secret)
+        for name in "piped", "dumb":
+            house.cli("restart", name)
+            row = self.state(house, name, "failed")
+            self.assertIn(f"env KEY: {secret} exists and is not a file", row["reason"])
+        house.down()
+
     def test_a_program_that_may_end_is_ended_and_can_be_started_again(self):
         once = {"command": ["/bin/sh", "-c", "exit 0"], "restart": {"policy": "transient"}}
         house = self.house_of({}, services={"once": once})
