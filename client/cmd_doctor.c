@@ -293,6 +293,7 @@ put_check (struct checks *self, const char *name, bool ok, const char *detail, c
 {
     struct ag_buf *out = &self->list;
     self->count++;
+    self->all = self->all && ok;
     ag_put_map (out, 4);
     ag_put_lit (out, "name");
     ag_put_lit (out, name);
@@ -304,8 +305,7 @@ put_check (struct checks *self, const char *name, bool ok, const char *detail, c
     ag_put_lit (out, ok ? "" : hint);
 }
 
-//  What the nursery found by trying: a line `KIND<TAB>NAME<TAB>0|1<TAB>DETAIL` for each net and layer. A machine
-//  need not have them all; without the filter of system calls the walls of this house are not worth much.
+//  What the nursery found by trying: a line `KIND<TAB>NAME<TAB>0|1<TAB>DETAIL` for each net and layer.
 static void
 add_probe (struct checks *self, char *line)
 {
@@ -336,7 +336,6 @@ add_probe (struct checks *self, char *line)
         if (!strcmp (hints[i].name, name))
             hint = (char *)hints[i].hint;
     put_check (self, name, held, words[3], hint);
-    self->all = self->all && (held || strcmp (name, "layer seccomp"));
     free (name);
 }
 
@@ -378,7 +377,6 @@ add_probes (struct checks *self)
     if (self->count > before)
         return;
     put_check (self, "probe", false, why, "Nets and layers are tried by `agsupd --probe`.");
-    self->all = false;
 }
 
 int
@@ -392,7 +390,6 @@ ag_cmd_doctor (struct ag_client *self, const struct ag_args_doctor *args, struct
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
         bool ok = looks[i].look (self, detail);
         put_check (&checks, looks[i].name, ok, detail, looks[i].hint);
-        checks.all = checks.all && ok;
     }
     add_probes (&checks);
     ag_put_map (&out, 2);

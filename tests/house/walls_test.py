@@ -103,6 +103,10 @@ class Conditions(Tests):
         for name in kept + lost:
             self.assertEqual(doctor[f"layer {name}"]["ok"], name in kept, doctor[f"layer {name}"])
         house.up()
+        done = house.cli("-c", house.config, "--json", "doctor", check=False)
+        said = json.loads(done.stdout)
+        well = all(row["ok"] for row in said["checks"])
+        self.assertEqual((done.returncode, said["ok"]), (0 if well else 1, well), said)
         for name in ("program", "script"):
             unit = self.work(house, name)
             layers, facts = rows(unit, "layers"), kernel(unit["pid"])
