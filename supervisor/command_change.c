@@ -456,7 +456,7 @@ start_unit (struct ag_house *house, struct ag_unit *unit, struct ag_err *err)
     unit->due = true;
     if (!unit->child) //  whatever it waits for
         ag_unit_move (house, unit, AG_WHAT_IDLE);
-    unit->death_count = 0;
+    unit->death_count = unit->failed = 0;
     if (unit->run)
         ag_queues_touch (house, unit->run);
     return unit->wanted ? 0 : ag_fleet_want (house, unit, true, err);

@@ -70,6 +70,18 @@ put_time (struct ag_house *house, struct ag_buf *out, int64_t at_ms)
     ag_put_lit (out, text);
 }
 
+static void
+put_reason (const struct ag_unit *unit, struct ag_buf *out)
+{
+    struct ag_buf why = {0};
+    ag_unit_why (unit, &why);
+    if (why.n)
+        ag_put_text (out, ag_buf_str (&why));
+    else
+        ag_put_null (out);
+    ag_buf_fini (&why);
+}
+
 //  What holds a process that is there. A service has no nets.
 static void
 put_walls (const struct ag_unit *unit, struct ag_answer *map)
@@ -111,7 +123,7 @@ put_unit (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out
     ag_answer_key (&map, "restarts");
     ag_put_uint (out, unit->restarts);
     ag_answer_key (&map, "reason");
-    put_text_or_null (out, unit->reason);
+    put_reason (unit, out);
     ag_answer_key (&map, "remark");
     put_text_or_null (out, unit->remark);
     ag_answer_key (&map, "next_try");

@@ -54,10 +54,10 @@ struct ag_unit {
     int32_t refused[AG_LAYERS];
     enum ag_ending ending;
     char said[2][AG_WALL_SAID]; //  its word for landlock and seccomp, where it raises them itself
-    char reason[AG_UNIT_REASON], remark[AG_UNIT_REASON]; //  remark: it runs, and something is off
-    int64_t since_ms, next_try_ms;
-    int64_t deaths[AG_UNIT_DEATHS]; //  monotonic times of the last ones
-    uint32_t death_count, restarts, delay_ms;
+    char reason[AG_UNIT_REASON], remark[AG_UNIT_REASON];   //  remark: it runs, and something is off
+    int64_t since_ms, next_try_ms, deaths[AG_UNIT_DEATHS]; //  monotonic; of the last deaths
+    uint32_t death_count, restarts, delay_ms, failed;      //  failed: starts, one after the other
+    char failure[AG_UNIT_REASON];                          //  of the last of them
     struct ag_session *session;
     ag_output_t *output;
     struct ag_buf spec;      //  the run's spec, or the service's configuration

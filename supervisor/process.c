@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELLO_MS = 60000, IDLE_MS = 30000, GRACE_MS = 5000, LOOK_MS = 200, NEWS_MS = 500 };
+enum { IDLE_MS = 30000, GRACE_MS = 5000, LOOK_MS = 200, NEWS_MS = 500 };
 
 static const char *const endings[] = {"died", "idle", "stopped", "restart", "down", "house"};
 
@@ -166,6 +166,7 @@ back_off (struct ag_house *house, struct ag_unit *unit, int64_t delay_ms)
     struct ag_buf extra = {0};
     char text[AG_TIME_TEXT];
     unit->next_try_ms = ag_now_ms() + delay_ms;
+    memcpy (unit->failure, unit->reason, sizeof unit->failure);
     ag_unit_move (house, unit, AG_WHAT_DIED);
     ag_time_text (ag_journal_now (house->journal) + (uint64_t)delay_ms * 1000, text);
     put_text (&extra, "reason", unit->reason);
@@ -524,8 +525,9 @@ consider_running (struct ag_house *house, struct ag_unit *unit, int64_t now)
             ag_unit_kill (house, unit, "it was not ready in time");
     } else if (unit->trial) //  it has a wall clock of its own
         return;
-    else if (unit->state == AG_UNIT_STARTING && in_state > HELLO_MS)
-        ag_unit_kill (house, unit, "it did not say hello within %d ms", HELLO_MS);
+    else if (unit->state == AG_UNIT_STARTING && in_state > AG_HELLO_MS)
+        ag_unit_kill (house, unit, "it did not %s within %d s",
+                      unit->session ? "load its packs" : "say hello", AG_HELLO_MS / 1000);
     else if (unit->run && unit->state == AG_UNIT_READY && unit->session &&
              unit->session->state == AG_SESSION_WAITING && in_state > IDLE_MS)
         ag_unit_end (house, unit, AG_END_IDLE, GRACE_MS);

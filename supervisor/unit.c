@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DELAY_FIRST_MS = 100, DELAY_MOST_MS = 30000 };
+enum { DELAY_FIRST_MS = 100, DELAY_MOST_MS = 30000, SILENT_S = 5 };
 
 static const char *const state_names[] = {
 #define STATE(NAME, name, doc) name,
@@ -49,6 +49,30 @@ ag_unit_is_coming (const struct ag_unit *unit)
                 unit->state == AG_UNIT_BACKOFF || unit->ending == AG_END_IDLE;
     return unit->state == AG_UNIT_STARTING ||
            (unit->wanted && (unit->ending == AG_END_RESTART || (unit->due && will)));
+}
+
+//  What has not come yet of one that starts.
+static const char *
+awaited (const struct ag_unit *unit)
+{
+    return !unit->run      ? "is not ready"
+           : unit->session ? "has not loaded its packs"
+                           : "has not said hello";
+}
+
+void
+ag_unit_why (const struct ag_unit *unit, struct ag_buf *out)
+{
+    int64_t silent_s = (ag_now_ms() - unit->since_ms) / 1000;
+    bool starts = unit->state == AG_UNIT_STARTING && !unit->reason[0];
+    bool silent = starts && unit->pid && silent_s >= SILENT_S;
+    ag_buf_text (out, "%s", unit->reason);
+    if (silent)
+        ag_buf_text (out, "it %s for %d s", awaited (unit), (int)silent_s);
+    if (silent && unit->run && !unit->trial) //  those have times of their own
+        ag_buf_text (out, "; it is given %d", AG_HELLO_MS / 1000);
+    if (starts && unit->failed)
+        ag_buf_text (out, "%sits last start failed: %s", silent ? "; " : "", unit->failure);
 }
 
 struct ag_unit *
@@ -121,10 +145,11 @@ ag_unit_delay (struct ag_unit *unit, uint64_t at_most, uint64_t within_ms)
 {
     int64_t now = ag_now_ms();
     unit->deaths[unit->death_count++ % AG_UNIT_DEATHS] = now;
+    unit->failed = unit->state == AG_UNIT_STARTING ? unit->failed + 1 : 0;
     uint32_t deaths = recent (unit, now, within_ms);
     if (deaths > at_most)
         return -1;
-    if (deaths <= 1) //  the first in a period is answered at once
+    if (deaths <= 1 && unit->failed <= 1) //  the first in a period is answered at once
         unit->delay_ms = 0;
     else if (unit->delay_ms == 0)
         unit->delay_ms = DELAY_FIRST_MS;

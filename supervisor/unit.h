@@ -5,6 +5,8 @@
 #define AG_UNIT_H
 #include "supervisor/fleet.h"
 
+enum { AG_HELLO_MS = 60000 }; //  that a host has to say hello
+
 struct ag_unit *ag_unit_new (struct ag_house *house, const char *name, uint64_t run, uint32_t host);
 void ag_unit_free (struct ag_unit *unit);
 void ag_unit_set_spec (struct ag_unit *unit, struct ag_str spec);
@@ -20,9 +22,13 @@ struct ag_str ag_fleet_agent (const struct ag_house *house, const char *name);
 void ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_type type,
                    struct ag_str extra, uint32_t extra_count);
 
-//  The process died by itself: count it, and say when to try again; -1: no more, the limit is reached.
+//  The process died by itself: count it, and say when to try again; -1: no more, the limit is reached. Starts that
+//  fail one after the other are tried less and less often, however long each took.
 int64_t ag_unit_delay (struct ag_unit *unit, uint64_t at_most, uint64_t within_ms);
 
+//  Append why it stands as it does, for people: its reason; of one that starts, that it is silent and how its last
+//  start failed.
+void ag_unit_why (const struct ag_unit *unit, struct ag_buf *out);
 //  It is about to say what it can do: it starts, or will with the next turns.
 bool ag_unit_is_coming (const struct ag_unit *unit);
 //  There is something for it to do: its process is started if it may.

@@ -59,6 +59,61 @@ one_death_too_many_in_the_period_is_the_last (void **state)
     assert_int_equal (ag_unit_delay (&never, 0, 60000), -1);
 }
 
+//  Each in a period of its own, as where a program never says hello.
+static void
+starts_that_fail_wait_longer_however_long_each_took (void **state)
+{
+    (void)state;
+    struct ag_unit unit = {.state = AG_UNIT_STARTING};
+    assert_int_equal (ag_unit_delay (&unit, 1, 60000), 0);
+    int64_t base = 100;
+    for (int i = 0; i < 12; i++, base = 2 * base < 30000 ? 2 * base : 30000) {
+        unit.deaths[i] -= 60001;
+        int64_t delay = ag_unit_delay (&unit, 1, 60000);
+        assert_in_range (delay, base - base / 4, base + base / 4);
+    }
+    unit.state = AG_UNIT_READY;
+    unit.deaths[12] -= 60001;
+    assert_int_equal (ag_unit_delay (&unit, 1, 60000), 0);
+}
+
+static void
+assert_why (const struct ag_unit *unit, const char *why)
+{
+    struct ag_buf text = {0};
+    ag_unit_why (unit, &text);
+    ag_buf_add (&text, "", 1);
+    assert_string_equal ((const char *)text.p, why);
+    ag_buf_fini (&text);
+}
+
+static void
+one_that_starts_is_silent_and_says_how_its_last_start_failed (void **state)
+{
+    (void)state;
+    struct ag_unit unit = {.state = AG_UNIT_STARTING, .run = 1, .pid = 7, .since_ms = ag_now_ms()};
+    assert_why (&unit, "");
+    unit.since_ms -= 7000;
+    assert_why (&unit, "it has not said hello for 7 s; it is given 60");
+    struct ag_session session = {0};
+    unit.session = &session;
+    assert_why (&unit, "it has not loaded its packs for 7 s; it is given 60");
+    unit.session = NULL;
+    unit.failed = 1;
+    strcpy (unit.failure, "signal 9");
+    assert_why (&unit,
+                "it has not said hello for 7 s; it is given 60; its last start failed: signal 9");
+    unit.run = 0;
+    assert_why (&unit, "it is not ready for 7 s; its last start failed: signal 9");
+    unit.pid = 0;
+    assert_why (&unit, "its last start failed: signal 9");
+    strcpy (unit.reason, "it broke a rule");
+    assert_why (&unit, "it broke a rule");
+    unit.reason[0] = 0;
+    unit.state = AG_UNIT_READY;
+    assert_why (&unit, "");
+}
+
 int
 main (void)
 {
@@ -66,6 +121,8 @@ main (void)
         cmocka_unit_test (the_table_moves_a_unit_and_nothing_else_does),
         cmocka_unit_test (the_first_death_is_answered_at_once_and_later_ones_wait_longer),
         cmocka_unit_test (one_death_too_many_in_the_period_is_the_last),
+        cmocka_unit_test (starts_that_fail_wait_longer_however_long_each_took),
+        cmocka_unit_test (one_that_starts_is_silent_and_says_how_its_last_start_failed),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -389,6 +389,14 @@ class Fleet(unittest.TestCase):
         self.assertRegex(doctor.stdout, "BAD +agents +failed: ")
         house.down()
 
+    def test_a_program_that_says_no_hello_is_told_of_while_it_is_silent(self):
+        dumb = {"command": ["/bin/sleep", "100"]}
+        house = self.house_of({"dumb": dumb if os.geteuid() == 0 else {**dumb, "isolation": "none"}})
+        row = until("that it is silent", lambda: (row := house.unit("dumb"))["reason"] and row)
+        self.assertEqual(row["state"], "starting")
+        self.assertRegex(row["reason"], "^it has not said hello for [0-9]+ s; it is given 60$")
+        house.down()
+
     def test_a_pipe_that_took_the_place_of_a_secret_is_refused_by_name_and_the_house_goes_on(self):
         house = House()
         self.addCleanup(house.close)
