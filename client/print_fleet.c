@@ -25,6 +25,22 @@ cell_number (ag_table_t *table, struct ag_str map, const char *key)
         ag_table_cell (table, (struct ag_str){0}, AG_PLAIN);
 }
 
+//  What is off while it runs, and what it has in hand.
+static void
+cell_remark (ag_table_t *table, struct ag_str agent)
+{
+    struct ag_str remark = ag_pick_text (agent, "remark"), in_hand = ag_pick (agent, "invocation"),
+                  behavior = ag_pick_text (in_hand, "behavior");
+    struct ag_buf text = {0};
+    if (behavior.n)
+        ag_buf_text (&text, "%.*s on %.*s, attempt %" PRIu64, AG_STR_ARG (behavior),
+                     AG_STR_ARG (ag_pick_text (in_hand, "event_id")),
+                     ag_pick_uint (in_hand, "attempt"));
+    ag_buf_text (&text, "%s%.*s", behavior.n && remark.n ? "; " : "", AG_STR_ARG (remark));
+    ag_table_cell (table, ag_buf_str (&text), AG_PLAIN);
+    ag_buf_fini (&text);
+}
+
 static void
 agent_row (const struct ag_look *look, ag_table_t *table, struct ag_str agent)
 {
@@ -44,7 +60,7 @@ agent_row (const struct ag_look *look, ag_table_t *table, struct ag_str agent)
     else if (ag_pick_text (agent, "reason").n)
         ag_table_cell (table, ag_pick_text (agent, "reason"), AG_PLAIN);
     else
-        ag_table_cell (table, ag_pick_text (agent, "remark"), AG_PLAIN);
+        cell_remark (table, agent);
 }
 
 //  What was asked for and is not in force, with the reasons: "hello: no uid (...)".

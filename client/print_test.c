@@ -242,6 +242,7 @@ status_is_a_table_with_relative_times (void **state)
         &plain, ag_print_status,
         "{'home':'/x/.agsup','epoch':3,'stream':1234,'agents':[{'name':'auditor','run':'r1',"
         "'state':'busy','pid':77,'since':'2025-12-31T23:57:00Z','restarts':2,'reason':null,"
+        "'remark':'odd','invocation':{'behavior':'judge','event_id':'evt_012','attempt':2},"
         "'next_try':null,'events':40,'queue':1}],'forks':[{'name':'strict','run':'r2',"
         "'state':'parked','pid':null,'layers':[{'name':'uid','asked':'try','in_force':false,'"
         "reason':'not root'},"
@@ -254,6 +255,7 @@ status_is_a_table_with_relative_times (void **state)
     assert_contains (text, "NAME");
     assert_contains (text, "auditor busy");
     assert_contains (text, "77 3m ago");
+    assert_contains (text, "judge on evt_012, attempt 2; odd\n");
     assert_contains (text, "strict  parked r2    - -");
     free (text);
 }

@@ -99,6 +99,26 @@ put_walls (const struct ag_unit *unit, struct ag_answer *map)
         ag_put_list (out, 0);
 }
 
+//  What it has in hand since `since`: the behaviour, its trigger, and how often that was handed out.
+static void
+put_invocation (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out)
+{
+    const struct ag_invocation *open =
+        unit->state == AG_UNIT_BUSY ? ag_queue_open (house, unit->run) : NULL;
+    struct ag_str behavior = {0};
+    if (!open || open->session != unit->session) {
+        ag_put_null (out);
+        return;
+    }
+    ag_map_text (ag_buf_str (&open->behavior), "name", &behavior);
+    ag_put_map (out, 3);
+    ag_put_pair_text (out, "behavior", behavior);
+    ag_put_lit (out, "event_id");
+    ag_put_evt (out, open->event);
+    ag_put_lit (out, "attempt");
+    ag_put_uint (out, open->attempt);
+}
+
 static void
 put_unit (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out)
 {
@@ -131,6 +151,8 @@ put_unit (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *out
         put_time (house, out, unit->next_try_ms);
     else
         ag_put_null (out);
+    ag_answer_key (&map, "invocation");
+    put_invocation (house, unit, out);
     ag_answer_key (&map, "events");
     ag_put_uint (out, run ? run->head.tip : 0);
     ag_answer_key (&map, "queue");

@@ -228,6 +228,14 @@ class Invocations(unittest.TestCase):
         self.assertTrue(self.refused("send", {"do": "promote", "fork": "other"}))
         self.assertTrue(self.refused("huge", 24))
 
+    def test_status_names_what_an_agent_has_in_hand(self):
+        told = self.house.tell("other", "on.work", steps=[["sleep", 1]])
+        row = until("that it is busy", lambda: (row := self.house.unit("other"))["state"] == "busy" and row)
+        self.assertEqual(row["invocation"], {"behavior": "work", "event_id": f"evt_{told:03}", "attempt": 1})
+        self.assertIn(f"work on evt_{told:03}, attempt 1", self.house.cli("status").stdout)
+        self.house.idle("other")
+        until("that it has nothing in hand", lambda: not self.house.unit("other")["invocation"])
+
     def test_an_endless_invocation_is_ended_by_its_wall_clock(self):
         events = self.work(["sleep", 60], run="slow")
         failed = [e["payload"] for e in events if e["type"] == "behavior.failed"]
