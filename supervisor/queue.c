@@ -257,6 +257,23 @@ ag_queue_exhausted_by (struct ag_house *house, uint64_t run)
     return queue && queue->exhausted ? ag_budget_name (queue->exhausted - 1) : NULL;
 }
 
+//  What is due, and an effect that was recorded, is known by the name of its behaviour: in a run each has its own.
+static int
+check_names (const struct ag_queue *queue, uint32_t host, struct ag_str behaviors,
+             struct ag_err *err)
+{
+    struct ag_str behavior, name, same;
+    for (uint32_t other = 0; other < queue->host_count; other++)
+        for (uint32_t i = 0; other != host && !ag_list_nth (behaviors, i, &behavior); i++)
+            if (!ag_map_text (behavior, "name", &name) &&
+                !ag_list_find (ag_buf_str (&queue->hosts[other].behaviors), "name", name, &same))
+                return ag_fail (err, AG_E_BAD_MESSAGE,
+                                "behavior `%.*s` is one of the run's other host already: give it "
+                                "another name",
+                                AG_STR_ARG (name));
+    return 0;
+}
+
 int
 ag_queue_register (struct ag_house *house, uint64_t number, uint32_t host, struct ag_str behaviors,
                    struct ag_str tools, struct ag_err *err)
@@ -265,6 +282,8 @@ ag_queue_register (struct ag_house *house, uint64_t number, uint32_t host, struc
     struct ag_run *run;
     if (!queue || ag_run_get (house->journal, number, &run, err))
         return queue ? -1 : ag_fail (err, AG_E_NOT_FOUND, "the run has no hosts");
+    if (check_names (queue, host, behaviors, err))
+        return -1;
     queue->touched = true;
     return ag_queue_note_host (house->journal, run, queue, host, behaviors, tools, err);
 }

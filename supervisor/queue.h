@@ -80,7 +80,8 @@ uint64_t ag_queue_length (struct ag_house *house, uint64_t run);
 int ag_queue_packs (struct ag_house *house, uint64_t run, struct ag_err *err);
 //  A name in the spec's policies that none of the run's behaviours has, once all hosts registered; p NULL: none.
 struct ag_str ag_queue_policy_of_nobody (struct ag_house *house, uint64_t run, struct ag_str spec);
-//  A host said what it can do (a checked list): noted unless it is what is in force already.
+//  A host said what it can do (a checked list): noted unless it is what is in force already. AG_E_BAD_MESSAGE: a name
+//  is of another host.
 int ag_queue_register (struct ag_house *house, uint64_t run, uint32_t host, struct ag_str behaviors,
                        struct ag_str tools, struct ag_err *err);
 

@@ -397,6 +397,24 @@ class Fleet(unittest.TestCase):
         self.assertRegex(doctor.stdout, "BAD +agents +failed: ")
         house.down()
 
+    def test_a_behaviour_of_the_other_host_is_no_name_for_one(self):
+        house = House()
+        self.addCleanup(house.close)
+        folder = os.path.join(house.dir, "pack")
+        os.mkdir(folder)
+        for name, text in (("manifest.toml", '[pack]\nname = "twice"\nversion = "1"\ndescription = "x"\n'),
+                           ("main.lua", 'ag.behavior { name = "work", on = { "on.work" }, function () end }\n')):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        house.configure({"both": agent(WORK, {"name": "other", "on": ["on.other"]}, packs=[folder],
+                                       restart={"at_most": 1})})
+        house.up()
+        both = ("both", "both.program")
+        row = until("that one fails", lambda: next((row for name in both if (row := house.unit(name))["state"] == "failed"),
+                                                   None))
+        self.assertIn("behavior `work` is one of the run's other host already", row["reason"])
+        house.down()
+
     def test_a_program_that_says_no_hello_is_told_of_while_it_is_silent(self):
         dumb = {"command": ["/bin/sleep", "100"]}
         house = self.house_of({"dumb": dumb if os.geteuid() == 0 else {**dumb, "isolation": "none"}})
