@@ -238,6 +238,7 @@ no_home_and_no_house_are_told_apart (void **state)
     assert_int_equal (err.code, AG_E_NO_SUPERVISOR);
     assert_non_null (strstr (err.text, "no supervisor runs in"));
     ag_ask_destroy (&ask);
+    ag_home_leave (&home);
     ag_home_fini (&home);
     char *remove = ag_xprintf ("rm -rf %s", dir);
     assert_int_equal (system (remove), 0);

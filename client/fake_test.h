@@ -168,6 +168,7 @@ fake_end (struct fake *self)
         close (self->lock);
     unlink (self->home.client);
     unlink (self->home.monitor);
+    ag_home_leave (&self->home);
     char *remove = ag_xprintf ("rm -rf %s", self->dir);
     assert_int_equal (system (remove), 0);
     free (remove);

@@ -73,6 +73,8 @@ a_home_is_made_once_and_found_the_same_by_everybody (void **state)
     assert_int_equal (ag_home_prepare (&other, &err), 0);
     assert_int_equal (ag_home_token (&other, next, &err), 0);
     assert_string_not_equal (token, next);
+    ag_home_leave (&home);
+    ag_home_leave (&other);
     ag_home_fini (&home);
     ag_home_fini (&other);
 }
@@ -219,6 +221,7 @@ what_is_not_a_home_or_not_ours_is_refused_by_name (void **state)
     alarm (0);
     assert_int_equal (symlink ("/etc/hostname", home.token), 0);
     assert_int_equal (ag_home_token (&home, token, &err), -1);
+    ag_home_leave (&home);
     ag_home_fini (&home);
     snprintf (path, sizeof path, "%s/id", self->dir);
     put (path, "../../../etc");

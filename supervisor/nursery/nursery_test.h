@@ -283,6 +283,12 @@ house_teardown (void **state)
     close (self->listener);
     close (self->control);
     close (self->ready);
+    struct ag_home home;
+    struct ag_err err;
+    if (!ag_home_open (&home, self->home, &err)) { //  what a killed one left outside of it
+        ag_home_leave (&home);
+        ag_home_fini (&home);
+    }
     snprintf (command, sizeof command, "rm -rf %s", self->dir);
     int rc = system (command);
     free (self->heard);

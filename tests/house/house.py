@@ -218,6 +218,8 @@ class House:
                 self.process.wait()
         for pid in self.left() if self.home_id else []:
             kill(pid)
+        if self.home_id:  # where a house that was killed had its sockets
+            shutil.rmtree(os.path.join("/run/agsup", self.home_id.decode()), ignore_errors=True)
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 
