@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/conf_inside.h"
+#include "common/heard.h"
 #include "common/near.h"
 
 #include <stdlib.h>
@@ -116,18 +117,30 @@ check_after (const struct ag_conf_item *item, const struct ag_conf_entry *entry)
 }
 
 static void
+check_type (const struct ag_conf_item *item, struct ag_str type)
+{
+    struct ag_buf why = {0};
+    if (type.n && !ag_heard (type, AG_OTHER_AGENT, &why))
+        ag_conf_problem (item, "waits in vain: %.*s", AG_STR_ARG (ag_buf_str (&why)));
+    ag_buf_fini (&why);
+}
+
+static void
 check_hears (const struct ag_conf_item *item, const struct ag_conf_entry *entry)
 {
     uint32_t count;
     struct ag_cursor in = list_of (entry->value, "hears", &count);
     struct ag_toml_path hears = {item->path, AG_LIT ("hears"), 0};
     for (uint32_t i = 0; i < count; i++) {
-        struct ag_str from = {0};
+        struct ag_str from = {0}, on = {0}, one = ag_conf_element (&in);
         struct ag_toml_path row = {&hears, {0}, i}, path = {&row, AG_LIT ("from"), 0};
         struct ag_conf_item element = *item;
         element.path = &path;
-        ag_map_get (ag_conf_element (&in), "from", &from);
+        ag_map_get (one, "from", &from);
         check_name (&element, entry, text_of (from), true);
+        path.key = AG_LIT ("on");
+        ag_map_get (one, "on", &on);
+        check_type (&element, text_of (on));
     }
 }
 

@@ -363,7 +363,9 @@ who_is_heard_or_waited_for_exists (void **state)
         "version = 1\n"
         "[agent.auditor]\npacks = [\"licences\"]\nafter = [\"auditor\", \"modle\", \"R\"]\n"
         "hears = [{ from = \"model\", on = \"x\" }, { on = \"y\" }, { from = \"audito\" }]\n"
-        "[agent.auditors]\npacks = [\"licences\"]\nhears = [{ from = \"auditors\", on = \"x\" }]\n"
+        "[agent.auditors]\npacks = [\"licences\"]\nhears = [{ from = \"auditors\", on = "
+        "\"goal.creted\" }, "
+        "{ from = \"auditor\", on = \"behavior.failed\" }]\n"
         "[service.model]\ncommand = [\"true\"]\nafter = [\"zebra\"]\n",
         "agsup.toml:4:10: agent.auditor.after[0] names the agent itself\n"
         "agsup.toml:4:21: agent.auditor.after[1] names \"modle\", but there is no such agent or "
@@ -377,6 +379,8 @@ who_is_heard_or_waited_for_exists (void **state)
         "agent; did you "
         "mean `auditor`?\n"
         "agsup.toml:8:12: agent.auditors.hears[0].from names the agent itself\n"
+        "agsup.toml:8:31: agent.auditors.hears[0].on waits in vain: `goal.creted` never comes: the "
+        "house alone has types in goal.*; did you mean `goal.created`?\n"
         "agsup.toml:11:10: service.model.after[0] names \"zebra\", but there is no such agent or "
         "service\n");
 }

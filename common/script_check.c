@@ -1,6 +1,8 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "common/script_check.h"
+#include "common/heard.h"
 #include "common/lua_parse.h"
+#include "common/script_on.h"
 #include "common/unseen.h"
 #include "common/value.h"
 
@@ -68,8 +70,9 @@ struct check {
     size_t count;
     enum ag_author author;
     bool readable,
-        in_label;        //  of the file at hand: its bytes are fine; between the signs of a label
-    enum reach *reached; //  of each file, where only those matter that are reached
+        in_label; //  of the file at hand: its bytes are fine; between the signs of a label
+    struct ag_script_on on; //  of the file at hand
+    enum reach *reached;    //  of each file, where only those matter that are reached
     struct problem
         problems[AG_SCRIPT_PROBLEMS]; //  of the file at hand, as many as are still listed
     size_t kept, listed, total;
@@ -261,9 +264,23 @@ is_absent (struct ag_str of, struct ag_str name)
 /*  Rules; each hears of what it is about  */
 
 static void
+hear_on (void *arg, const struct ag_lua_token *token)
+{
+    struct check *self = arg;
+    struct ag_buf why = {0};
+    if (!ag_script_on (&self->on, token))
+        return;
+    const struct ag_lua_token *text = &self->on.text;
+    if (!ag_heard ((struct ag_str){text->text.p + 1, text->text.n - 2}, AG_BEHAVIOR, &why))
+        say (self, HEARD, text->line, text->column, ag_buf_str (&why));
+    ag_buf_fini (&why);
+}
+
+static void
 hear_token (void *arg, const struct ag_lua_token *token)
 {
     struct check *self = arg;
+    hear_on (self, token);
     if (token->kind == AG_LUA_NAME && is_environment (token->text))
         say_token (self, ENVIRONMENT, token);
     else if (token->unseen)
@@ -391,6 +408,7 @@ parse (struct check *self)
     struct ag_lua_fault fault;
     uint32_t levels = self->author == AG_BY_AGENT ? MOST_LEVELS : AG_LUA_LEVELS;
     self->in_label = false;
+    self->on = (struct ag_script_on){0};
     enum ag_lua_wrong wrong = ag_lua_parse (self->file->bytes, levels, &events, &fault);
     if (wrong == AG_LUA_NESTING && self->author == AG_BY_HUMAN)
         wrong = AG_LUA_LIMIT; //  of Lua itself
@@ -476,10 +494,11 @@ hear_require (void *arg, const struct ag_lua_use *use)
 static void
 check_loads (struct check *self, size_t file, struct ag_buf *problems)
 {
-    struct ag_lua_events events = {.use = hear_require, .arg = self};
+    struct ag_lua_events events = {.token = hear_on, .use = hear_require, .arg = self};
     struct ag_lua_fault fault;
     self->file = &self->files[file];
     self->reached[file] = LOOKED_AT;
+    self->on = (struct ag_script_on){0};
     if (ag_lua_parse (self->file->bytes, AG_LUA_LEVELS, &events, &fault) == AG_LUA_SYNTAX)
         say (self, SYNTAX, fault.line, fault.column, ag_str (fault.text));
     put_problems (self, problems);

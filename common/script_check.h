@@ -24,6 +24,6 @@ size_t ag_script_check (const struct ag_source *files, size_t count, enum ag_aut
                         struct ag_buf *problems);
 
 //  The same of what could never load, whoever wrote it: main.lua and the files that it and they require by a name in
-//  quotes, each no Lua. A file that nobody requires is not looked at.
+//  quotes, each no Lua, or one that registers for what never comes. A file that nobody requires is not looked at.
 size_t ag_script_check_loads (const struct ag_source *files, size_t count, struct ag_buf *problems);
 #endif

@@ -295,6 +295,24 @@ what_main_lua_reaches_has_to_be_lua_and_nothing_else_has (void **state)
     find_loads (files, 4, "");
 }
 
+static void
+what_registers_for_what_never_comes_does_not_load (void **state)
+{
+    (void)state;
+    const struct ag_source files[] = {
+        {AG_LIT ("main.lua"), AG_LIT ("require 'own'\n")},
+        {AG_LIT ("own.lua"),
+         AG_LIT ("ag.behavior { name = 'a', on = { 'goal.creted' }, print }\n")},
+    };
+    struct ag_buf problems = {0};
+    assert_int_equal (ag_script_check_loads (files, 2, &problems), 1);
+    assert_true (ag_str_starts (
+        ag_buf_str (&problems),
+        "own.lua:1:34: heard: `goal.creted` never comes: the house alone has types in goal.*; did "
+        "you mean `goal.created`? (No behavior is given such an event; "));
+    ag_buf_fini (&problems);
+}
+
 int
 main (void)
 {
@@ -305,6 +323,7 @@ main (void)
         cmocka_unit_test (a_finding_says_file_line_column_reason_and_what_to_do),
         cmocka_unit_test (a_hundred_findings_are_listed_by_place_and_the_rest_counted),
         cmocka_unit_test (what_main_lua_reaches_has_to_be_lua_and_nothing_else_has),
+        cmocka_unit_test (what_registers_for_what_never_comes_does_not_load),
         cmocka_unit_test (the_guide_has_each_name_and_each_reason),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

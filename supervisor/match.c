@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/match.h"
+#include "common/heard.h"
 #include "common/json.h"
 #include "supervisor/cypher.h"
 #include "supervisor/sight.h"
@@ -95,6 +96,17 @@ check_delay (struct ag_str value, struct ag_err *err)
 }
 
 static int
+check_type (struct ag_str type, struct ag_err *err)
+{
+    struct ag_buf why = {0};
+    bool heard = ag_heard (type, AG_BEHAVIOR, &why);
+    if (!heard)
+        ag_fail (err, AG_E_BAD_MESSAGE, "`on` of a behavior: %.*s", AG_STR_ARG (ag_buf_str (&why)));
+    ag_buf_fini (&why);
+    return heard ? 0 : -1;
+}
+
+static int
 check_on (struct ag_str on, struct ag_err *err)
 {
     struct ag_cursor in = ag_cursor (on);
@@ -108,6 +120,8 @@ check_on (struct ag_str on, struct ag_err *err)
                             "`%.*s` in `on` stands for no other type: name each, or leave `on` out "
                             "and give a `pattern`",
                             AG_STR_ARG (type.s));
+        if (check_type (type.s, err))
+            return -1;
     }
     return 0;
 }

@@ -94,6 +94,12 @@ a_registration_is_checked_and_each_mistake_is_named (void **state)
          AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[\"x\"],\"priority\":\"high\"}]",
          "`priority` of a behavior is of the wrong kind", AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"x\"]},{\"name\":\"b\",\"on\":[\"x\",\"goal.creted\"]}]",
+         "behavior 2: `on` of a behavior: `goal.creted` never comes: the house alone has types in "
+         "goal.*; did you mean `goal.created`?",
+         AG_E_BAD_MESSAGE},
+        {"[{\"name\":\"a\",\"on\":[\"runtime.idle\"]}]", "`runtime.idle` is given to no behavior",
+         AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[\"x\"],\"priority\":1.5}]",
          "`priority` of a behavior is of the wrong kind", AG_E_BAD_MESSAGE},
     };

@@ -398,6 +398,9 @@ a_pack_that_does_not_load_is_named_with_file_line_and_what_to_write (void **stat
          "p/main.lua:1: behavior \"b\": its function is missing; write function (event, graph, "
          "ctx)"},
         {"ag.behavior { name = 'b', on = 'x', print }", "write on = { \"goal.created\" }"},
+        {"ag.behavior { name = 'b', on = { 'x', 'goal.creted' }, print }",
+         "main.lua:1: behavior \"b\": on: `goal.creted` never comes: the house alone has types in "
+         "goal.*; did you mean `goal.created`?"},
         {"ag.behavior { name = 'b', on = { 'x' }, function (graph, event) end }",
          "behavior \"b\": parameter 1, graph, stands in another place; write function (event, "
          "graph, ctx)"},

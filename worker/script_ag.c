@@ -1,5 +1,6 @@
 //  script_ag - the table `ag`: what a pack registers while it loads, and help with texts and lists.
 //  SPDX-License-Identifier: Apache-2.0
+#include "common/heard.h"
 #include "worker/script_state.h"
 #include "worker/text.h"
 
@@ -124,6 +125,17 @@ put_field (lua_State *L, const char *field, const char *as, struct ag_buf *out, 
     lua_pop (L, 1);
 }
 
+//  The type on top of the stack.
+static void
+check_type (lua_State *L, const struct kind *kind, const char *name)
+{
+    struct ag_buf *why = &ag_act (L)->value;
+    ag_buf_clear (why);
+    if (!ag_heard (ag_lua_text (L, -1), AG_BEHAVIOR, why))
+        wrong (L, kind, name,
+               lua_pushfstring (L, "on: %s", lua_pushlstring (L, (const char *)why->p, why->n)));
+}
+
 static void
 check_on (lua_State *L, const struct kind *kind, const char *name)
 {
@@ -132,6 +144,8 @@ check_on (lua_State *L, const struct kind *kind, const char *name)
     bool list = lua_istable (L, -1) && lua_rawlen (L, -1);
     for (lua_Unsigned i = 1; list && i <= lua_rawlen (L, -1); i++) {
         list = lua_rawgeti (L, -1, (lua_Integer)i) == LUA_TSTRING;
+        if (list)
+            check_type (L, kind, name);
         lua_pop (L, 1);
     }
     if (!list && !any)
