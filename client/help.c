@@ -146,8 +146,8 @@ ag_help_overview (const struct ag_look *look, FILE *out)
 static const char *
 kind_name (enum ag_arg_kind kind)
 {
-    static const char *const names[] = {"flag", "uint", "seconds", "text", "run", "point", "file",
-                                        "dir",  "json", "choice",  "text", "run", "dir"};
+    static const char *const names[] = {"flag", "uint", "seconds", "bytes",  "text", "run", "point",
+                                        "file", "dir",  "json",    "choice", "text", "run", "dir"};
     return names[kind];
 }
 

@@ -2,6 +2,7 @@
 #include "client/parse.h"
 
 #include "common/near.h"
+#include "common/units.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -48,16 +49,34 @@ set_uint (const struct ag_param *param, const char *text, uint64_t *to, struct a
     return 0;
 }
 
+//  As the configuration writes it, or a bare number of seconds.
 static int
 set_seconds (const struct ag_param *param, const char *text, uint64_t *to, struct ag_err *err)
 {
     char room[64], *end;
+    uint64_t ms;
     double seconds = strtod (text, &end);
-    if (end == text || *end || !isfinite (seconds) || seconds < 0.001 || seconds > 1e9)
-        return ag_fail (err, AG_E_USAGE, "%s is \"%s\", not a number of seconds",
+    if (!ag_ms_read (ag_str (text), &ms))
+        seconds = (double)ms / 1000;
+    else if (end == text || *end)
+        seconds = 0;
+    if (!isfinite (seconds) || seconds < 0.001 || seconds > 1e9)
+        return ag_fail (err, AG_E_USAGE, "%s is \"%s\", not a time: 1.5 (seconds), 250ms, 2s, 2m",
                         called (param, room), text);
-    *to = (uint64_t)(seconds * 1000);
+    *to = (uint64_t)(seconds * 1000 + 0.5);
     return 0;
+}
+
+//  As the configuration writes it, or a bare number of bytes.
+static int
+set_bytes (const struct ag_param *param, const char *text, uint64_t *to, struct ag_err *err)
+{
+    char room[64];
+    struct ag_err bare;
+    if (!ag_bytes_read (ag_str (text), to) || !set_uint (param, text, to, &bare))
+        return 0;
+    return ag_fail (err, AG_E_USAGE, "%s is \"%s\", not a size: 4096 (bytes), 64MiB, 1GB",
+                    called (param, room), text);
 }
 
 //  The metavar of a choice is its words between bars.
@@ -85,6 +104,8 @@ set (struct ag_call *call, const struct ag_param *param, const char *text, struc
         return set_uint (param, text, to, err);
     if (param->kind == AG_ARG_SECONDS)
         return set_seconds (param, text, to, err);
+    if (param->kind == AG_ARG_BYTES)
+        return set_bytes (param, text, to, err);
     if (param->kind == AG_ARG_CHOICE)
         return set_choice (param, text, to, err);
     if (!ag_arg_repeats (param->kind)) {

@@ -18,7 +18,7 @@ struct ag_words {
 //  struct ag_args_goal { const char *run; const char *text; bool wait; };
 //  A text that was not given is NULL, unless the table has a default.
 typedef bool ag_arg_FLAG;
-typedef uint64_t ag_arg_UINT, ag_arg_SECONDS;
+typedef uint64_t ag_arg_UINT, ag_arg_SECONDS, ag_arg_BYTES;
 typedef const char *ag_arg_TEXT, *ag_arg_RUN, *ag_arg_POINT, *ag_arg_FILE, *ag_arg_DIR,
     *ag_arg_JSON, *ag_arg_CHOICE;
 typedef struct ag_words ag_arg_TEXTS, ag_arg_RUNS, ag_arg_DIRS;
@@ -27,6 +27,7 @@ enum ag_arg_kind {
     AG_ARG_FLAG,
     AG_ARG_UINT,
     AG_ARG_SECONDS,
+    AG_ARG_BYTES,
     AG_ARG_TEXT,
     AG_ARG_RUN,
     AG_ARG_POINT,

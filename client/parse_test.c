@@ -185,8 +185,14 @@ a_value_of_the_wrong_form_is_quoted (void **state)
     assert_refused ("agsup fork x --count=-1", "--count is \"-1\", not a whole number");
     assert_refused ("agsup fork x --count 1x", "--count is \"1x\"");
     assert_refused ("agsup fork x --count 99999999999999999999", "not a whole number");
-    assert_refused ("agsup status --timeout nan", "--timeout is \"nan\", not a number of seconds");
-    assert_refused ("agsup status --timeout 0", "not a number of seconds");
+    assert_refused ("agsup status --timeout nan", "--timeout is \"nan\", not a time");
+    assert_refused ("agsup status --timeout 0", "not a time");
+    assert_refused ("agsup status --timeout 0s", "not a time");
+    assert_refused ("agsup status --timeout 2x",
+                    "--timeout is \"2x\", not a time: 1.5 (seconds), 250ms");
+    assert_refused ("agsup status --timeout 9999999999h", "not a time");
+    assert_refused ("agsup trial x --memory 64Mib", "--memory is \"64Mib\", not a size: 4096");
+    assert_refused ("agsup trial x --memory -1", "not a size");
     assert_refused ("agsup fork x --effects liv",
                     "--effects is \"liv\", not one of cache|live|replay");
     assert_refused ("agsup completion tcsh", "shell is \"tcsh\"");
@@ -200,6 +206,29 @@ a_timeout_is_in_seconds_and_may_have_a_fraction (void **state)
     assert_int_equal (line.rc, 0);
     assert_int_equal (line.call.any.timeout, 250);
     line_fini (&line);
+}
+
+static void
+a_time_and_a_size_are_written_as_in_the_configuration_too (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t wall, memory, timeout;
+    } lines[] = {
+        {"agsup trial x --wall 2s --memory 64MiB --timeout 3m", 2000, 64 << 20, 180000},
+        {"agsup trial x --wall 250ms --memory 1kB --timeout 1h", 250, 1000, 3600000},
+        {"agsup trial x --wall 0.29 --memory 4096 --timeout 2", 290, 4096, 2000},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct line line = parse (lines[i].text);
+        if (line.rc)
+            fail_msg ("%s", line.err.text);
+        assert_int_equal (line.call.trial.wall, lines[i].wall);
+        assert_int_equal (line.call.trial.memory, lines[i].memory);
+        assert_int_equal (line.call.any.timeout, lines[i].timeout);
+        line_fini (&line);
+    }
 }
 
 static void
@@ -244,6 +273,7 @@ main (void)
         cmocka_unit_test (what_is_missing_or_too_much_is_named),
         cmocka_unit_test (a_value_of_the_wrong_form_is_quoted),
         cmocka_unit_test (a_timeout_is_in_seconds_and_may_have_a_fraction),
+        cmocka_unit_test (a_time_and_a_size_are_written_as_in_the_configuration_too),
         cmocka_unit_test (with_help_nothing_has_to_be_complete),
         cmocka_unit_test (what_stood_before_a_mistake_was_read),
     };
