@@ -119,6 +119,31 @@ help_is_data (void **state)
 }
 
 static void
+help_of_a_word_that_begins_commands_is_these_commands (void **state)
+{
+    (void)state;
+    struct outcome outcome = agsup ("agsup help pack"), same = agsup ("agsup pack -h");
+    assert_int_equal (outcome.status, 0);
+    assert_contains (outcome.out, "pack new ");
+    assert_contains (outcome.out, "pack disable ");
+    assert_null (strstr (outcome.out, "promote"));
+    assert_string_equal (outcome.out, same.out);
+    outcome_fini (&same);
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup help pack --json");
+    struct ag_buf document = value_of (outcome.out);
+    assert_int_equal (ag_items_count (ag_buf_str (&document), "commands"), 6);
+    ag_buf_fini (&document);
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup pack");
+    assert_int_equal (outcome.status, 2);
+    outcome_fini (&outcome);
+    outcome = agsup ("agsup help pakc");
+    assert_int_equal (outcome.status, 2);
+    outcome_fini (&outcome);
+}
+
+static void
 a_reader_that_goes_away_ends_it_quietly_and_a_full_disk_does_not (void **state)
 {
     (void)state;
@@ -156,6 +181,7 @@ main (void)
         cmocka_unit_test (words_go_to_stderr_and_a_document_to_stdout),
         cmocka_unit_test (nobody_is_there_is_69_and_not_built_is_2),
         cmocka_unit_test (help_is_data),
+        cmocka_unit_test (help_of_a_word_that_begins_commands_is_these_commands),
         cmocka_unit_test (a_reader_that_goes_away_ends_it_quietly_and_a_full_disk_does_not),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

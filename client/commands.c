@@ -78,11 +78,17 @@ ag_command_group (enum ag_cmd cmd)
 }
 
 bool
-ag_command_is_family (const char *word)
+ag_command_is_of (const struct ag_command *command, const char *word)
 {
     size_t n = strlen (word);
+    return n && !strncmp (command->words, word, n) && command->words[n] == ' ';
+}
+
+bool
+ag_command_is_family (const char *word)
+{
     for (int i = 0; i < AG_CMDS; i++)
-        if (n && !strncmp (commands[i].words, word, n) && commands[i].words[n] == ' ')
+        if (ag_command_is_of (&commands[i], word))
             return true;
     return false;
 }
@@ -94,7 +100,7 @@ fail_family (const char *word, struct ag_err *err)
     struct ag_buf names = {0};
     size_t n = strlen (word);
     for (int i = 0; i < AG_CMDS; i++)
-        if (!strncmp (commands[i].words, word, n) && commands[i].words[n] == ' ')
+        if (ag_command_is_of (&commands[i], word))
             ag_buf_text (&names, "%s%s", names.n ? ", " : "", commands[i].words + n + 1);
     ag_fail (err, AG_E_USAGE, "%s what? One of: %.*s", word, AG_STR_ARG (ag_buf_str (&names)));
     ag_buf_fini (&names);

@@ -115,6 +115,27 @@ put_topics (const struct ag_look *look, FILE *out)
                  ag_paint (look, AG_PLAIN), title);
 }
 
+//  A command in a list of them.
+static void
+put_summary (const struct ag_look *look, FILE *out, const struct ag_command *command)
+{
+    bool later = command->stage == AG_STAGE_LATER;
+    fprintf (out, "  %s%-14s%s%s %s%s%s\n", ag_paint (look, later ? AG_DIM : AG_CYAN),
+             command->words, ag_paint (look, AG_PLAIN), ag_paint (look, later ? AG_DIM : AG_PLAIN),
+             command->summary, later ? " (not built yet)" : "", ag_paint (look, AG_PLAIN));
+}
+
+void
+ag_help_family (const struct ag_look *look, const char *family, FILE *out)
+{
+    char *title = ag_xprintf ("Commands of `agsup %s`, each with help of its own (-h)", family);
+    put_title (look, out, title);
+    for (int cmd = 0; cmd < AG_CMDS; cmd++)
+        if (ag_command_is_of (ag_command ((enum ag_cmd)cmd), family))
+            put_summary (look, out, ag_command ((enum ag_cmd)cmd));
+    free (title);
+}
+
 void
 ag_help_overview (const struct ag_look *look, FILE *out)
 {
@@ -132,12 +153,7 @@ ag_help_overview (const struct ag_look *look, FILE *out)
             continue;
         if (strcmp (title, ag_command_group (command->cmd)))
             put_title (look, out, title = ag_command_group (command->cmd));
-        bool later = command->stage == AG_STAGE_LATER;
-        fprintf (out, "  %s%-14s%s%s %s%s\n", ag_paint (look, later ? AG_DIM : AG_CYAN),
-                 command->words, ag_paint (look, AG_PLAIN),
-                 ag_paint (look, later ? AG_DIM : AG_PLAIN), command->summary,
-                 later ? " (not built yet)" : "");
-        fputs (ag_paint (look, AG_PLAIN), out);
+        put_summary (look, out, command);
     }
     put_topics (look, out);
     put_rows (look, out, ag_command (AG_CMD_any)->summary, ag_command (AG_CMD_any)->opts);
@@ -264,6 +280,23 @@ put_errors (struct ag_buf *out)
     }
 }
 
+//  All of them, or those that begin with a word.
+static void
+put_commands (struct ag_buf *out, const char *family)
+{
+    uint32_t n = 0;
+    ag_put_lit (out, "commands");
+    size_t at = ag_open_list (out);
+    for (int cmd = 0; cmd < AG_CMDS; cmd++) {
+        const struct ag_command *command = ag_command ((enum ag_cmd)cmd);
+        if (family ? !ag_command_is_of (command, family) : command->stage == AG_STAGE_SHARED)
+            continue;
+        put_command (out, command);
+        n++;
+    }
+    ag_close (out, at, n);
+}
+
 void
 ag_help_value (const struct ag_command *command, struct ag_buf *out)
 {
@@ -272,15 +305,7 @@ ag_help_value (const struct ag_command *command, struct ag_buf *out)
         return;
     }
     ag_put_map (out, 5);
-    ag_put_lit (out, "commands");
-    size_t at = ag_open_list (out);
-    uint32_t n = 0;
-    for (int cmd = 0; cmd < AG_CMDS; cmd++)
-        if (ag_command ((enum ag_cmd)cmd)->stage != AG_STAGE_SHARED) {
-            put_command (out, ag_command ((enum ag_cmd)cmd));
-            n++;
-        }
-    ag_close (out, at, n);
+    put_commands (out, NULL);
     put_params (out, "options", ag_command (AG_CMD_any)->opts);
     put_params (out, "options_of_changes", ag_command (AG_CMD_change)->opts);
     put_operation_values (out);
@@ -310,6 +335,20 @@ show_page (const struct ag_look *look, const char *topic)
     return known;
 }
 
+//  `agsup pack -h`, `agsup help pack`.
+static void
+show_family (const struct ag_look *look, const char *family)
+{
+    struct ag_buf out = {0};
+    if (look->json) {
+        ag_put_map (&out, 1);
+        put_commands (&out, family);
+        ag_look_json (look, ag_buf_str (&out));
+    } else
+        ag_help_family (look, family, stdout);
+    ag_buf_fini (&out);
+}
+
 //  `agsup fork -h`, `agsup help fork`, `agsup help events`, `agsup help`.
 int
 ag_cmd_help (const struct ag_call *call, struct ag_err *err)
@@ -318,10 +357,18 @@ ag_cmd_help (const struct ag_call *call, struct ag_err *err)
     const struct ag_command *command = call->command;
     if (command && command->cmd == AG_CMD_help)
         command = NULL;
-    if (call->command && call->help.words.n == 1 && show_page (&look, call->help.words.p[0]))
+    const struct ag_words *words = &call->help.words;
+    const char *family = call->family;
+    if (words->n == 1 && ag_command_is_family (words->p[0]))
+        family = words->p[0];
+    if (family) {
+        show_family (&look, family);
         return 0;
-    if (call->command && call->help.words.n > 0) {
-        command = ag_command_find ((char *const *)call->help.words.p, call->help.words.n, err);
+    }
+    if (call->command && words->n == 1 && show_page (&look, words->p[0]))
+        return 0;
+    if (call->command && words->n > 0) {
+        command = ag_command_find ((char *const *)words->p, words->n, err);
         if (!command)
             return -1;
     }

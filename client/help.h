@@ -9,6 +9,8 @@
 void ag_help_overview (const struct ag_look *look, FILE *out);
 //  One command: its examples first, then arguments and options.
 void ag_help_command (const struct ag_look *look, const struct ag_command *command, FILE *out);
+//  The commands that begin with this word.
+void ag_help_family (const struct ag_look *look, const char *family, FILE *out);
 //  Append the same as a value: {"commands", "options", "operations", "errors", ...}, or one command.
 void ag_help_value (const struct ag_command *command, struct ag_buf *out);
 //  A completion script for bash, zsh or fish.

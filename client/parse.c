@@ -285,7 +285,11 @@ read_all (struct reader *self)
     }
     if (self->call->command)
         return set_arguments (self);
-    return self->count ? (ag_command_find (self->words, self->count, self->err), -1) : 0;
+    if (self->count && self->call->any.help)
+        self->call->family = self->words[0];
+    else if (self->count)
+        ag_command_find (self->words, self->count, self->err);
+    return self->count && !self->call->family ? -1 : 0;
 }
 
 int

@@ -92,6 +92,7 @@ struct ag_command {
 //  A command line: the row, the options of all (any, change) and the arguments of this one (its name).
 struct ag_call {
     const struct ag_command *command; //  NULL: none was named
+    const char *family;               //  or only the first word of some, to be helped with
 #define GROUP(name, title)
 #define CMD(name, words, stage, effect, summary) struct ag_args_##name name;
 #define ARG(...)
@@ -106,7 +107,8 @@ const struct ag_command *ag_command (enum ag_cmd cmd);
 const char *ag_command_group (enum ag_cmd cmd);
 //  The command that these words are ("fork"; "pack", "new"); else NULL and AG_E_USAGE with the nearest one.
 const struct ag_command *ag_command_find (char *const *words, size_t n, struct ag_err *err);
-//  The word alone is no command, it begins some ("pack").
+//  It begins with this word and has another ("pack new"); the word alone is no command, it begins some ("pack").
+bool ag_command_is_of (const struct ag_command *command, const char *word);
 bool ag_command_is_family (const char *word);
 //  Repeated kinds take any number.
 bool ag_arg_repeats (enum ag_arg_kind kind);
