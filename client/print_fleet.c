@@ -102,7 +102,7 @@ ag_print_status (const struct ag_look *look, struct ag_str answer)
     ag_table_column (table, "RESTARTS", AG_COLUMN_RIGHT);
     ag_table_column (table, "EVENTS", AG_COLUMN_RIGHT);
     ag_table_column (table, "QUEUE", AG_COLUMN_RIGHT);
-    ag_table_column (table, "REASON", AG_COLUMN_CUT);
+    ag_table_column (table, "REASON", AG_COLUMN_PLAIN); //  it ends with what to do
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (struct ag_items items = ag_items (answer, lists[i]); ag_items_next (&items, &agent);)
             agent_row (look, table, agent);

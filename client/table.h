@@ -12,7 +12,7 @@ enum ag_column { AG_COLUMN_PLAIN, AG_COLUMN_RIGHT, AG_COLUMN_TREE, AG_COLUMN_CUT
 
 ag_table_t *ag_table_new (const struct ag_look *look);
 void ag_table_destroy (ag_table_t **self_p);
-//  Columns first. CUT: shortened to what the terminal holds.
+//  Columns first. CUT: shortened to what the terminal holds; any other last one runs over its edge.
 void ag_table_column (ag_table_t *self, const char *title, enum ag_column kind);
 //  A row; under another one (or NULL) where there is a tree.
 ag_table_row_t *ag_table_row (ag_table_t *self, ag_table_row_t *under);
