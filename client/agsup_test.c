@@ -144,6 +144,29 @@ help_of_a_word_that_begins_commands_is_these_commands (void **state)
 }
 
 static void
+what_was_made_to_start_from_is_told_with_the_next_step (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/agsup-made-XXXXXX";
+    if (!getenv ("AG_BIN"))
+        skip();
+    assert_non_null (mkdtemp (dir));
+    char line[256];
+    snprintf (line, sizeof line,
+              "agsup init %s/fleet && cd %s && agsup init . && agsup pack new packs/mine; s=$?; "
+              "rm -r %s; (exit $s)",
+              dir, dir, dir);
+    struct outcome outcome = agsup (line);
+    assert_int_equal (outcome.status, 0);
+    assert_contains (outcome.out, "/fleet/agsup.toml\n");
+    assert_contains (outcome.err, "Next: `cd /tmp/agsup-made-");
+    assert_contains (outcome.err, "/fleet && agsup up --detach`");
+    assert_contains (outcome.err, "\nNext: edit it; `agsup pack hash packs/mine --write`");
+    assert_null (strstr (outcome.err, "cd ."));
+    outcome_fini (&outcome);
+}
+
+static void
 a_reader_that_goes_away_ends_it_quietly_and_a_full_disk_does_not (void **state)
 {
     (void)state;
@@ -182,6 +205,7 @@ main (void)
         cmocka_unit_test (nobody_is_there_is_69_and_not_built_is_2),
         cmocka_unit_test (help_is_data),
         cmocka_unit_test (help_of_a_word_that_begins_commands_is_these_commands),
+        cmocka_unit_test (what_was_made_to_start_from_is_told_with_the_next_step),
         cmocka_unit_test (a_reader_that_goes_away_ends_it_quietly_and_a_full_disk_does_not),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

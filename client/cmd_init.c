@@ -143,9 +143,9 @@ make_pack (struct made *made, const char *dir, struct ag_err *err)
     return rc;
 }
 
-//  {files: [PATH]}
+//  {files: [PATH]}, or for a person one a line, and what comes next.
 static void
-show_made (const struct ag_client *self, const struct made *made)
+show_made (const struct ag_client *self, const struct made *made, const char *next)
 {
     struct ag_buf out = {0};
     struct ag_str path;
@@ -155,10 +155,13 @@ show_made (const struct ag_client *self, const struct made *made)
     ag_buf_add_str (&out, ag_buf_str (&made->paths));
     if (self->look.json)
         ag_look_json (&self->look, ag_buf_str (&out));
-    else
+    else {
         for (struct ag_texts paths = ag_texts_of (ag_buf_str (&out), "files");
              ag_texts_next (&paths, &path);)
             printf ("%.*s\n", AG_STR_ARG (path));
+        fflush (stdout);
+        ag_client_remark (self, "%s", next);
+    }
     ag_buf_fini (&out);
 }
 
@@ -166,12 +169,17 @@ int
 ag_cmd_init (struct ag_client *self, const struct ag_args_init *args, struct ag_err *err)
 {
     const char *dir = args->dir ? args->dir : ".";
+    bool here = !strcmp (dir, ".");
     char *config = ag_xprintf ("%s/agsup.toml", dir), *pack = ag_xprintf ("%s/packs/hello", dir);
     struct made made = {0};
+    char *next = ag_xprintf ("Next: `%s%s%sagsup up --detach` starts it, then `agsup status` and "
+                             "`agsup log hello`.",
+                             here ? "" : "cd ", here ? "" : dir, here ? "" : " && ");
     int rc = write_new (&made, config, fleet, err) || make_pack (&made, pack, err) ? -1 : 0;
     if (!rc)
-        show_made (self, &made);
+        show_made (self, &made, next);
     ag_buf_fini (&made.paths);
+    free (next);
     free (config);
     free (pack);
     return rc;
@@ -181,9 +189,16 @@ int
 ag_cmd_pack_new (struct ag_client *self, const struct ag_args_pack_new *args, struct ag_err *err)
 {
     struct made made = {0};
-    int rc = make_pack (&made, args->dir, err);
+    const char *dir = args->dir;
+    char *next =
+        ag_xprintf ("Next: edit it; `agsup pack hash %s --write` and `agsup pack check %s` "
+                    "after each change; then name it in `packs` of an agent in "
+                    "agsup.toml, or `agsup pack load RUN %s`.",
+                    dir, dir, dir);
+    int rc = make_pack (&made, dir, err);
     if (!rc)
-        show_made (self, &made);
+        show_made (self, &made, next);
     ag_buf_fini (&made.paths);
+    free (next);
     return rc;
 }
