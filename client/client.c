@@ -256,7 +256,8 @@ ag_client_say_idle (struct ag_client *self, struct ag_str answer)
 {
     struct ag_str run, one;
     for (struct ag_items runs = ag_items (answer, "runs"); ag_items_next (&runs, &run);) {
-        struct ag_str name = ag_pick_text (run, "run"), spent = ag_pick_text (run, "exhausted_by");
+        struct ag_str name = ag_pick_called (run, "label", "run"),
+                      spent = ag_pick_text (run, "exhausted_by");
         if (spent.n) {
             ag_client_remark (self,
                               "%.*s stopped: %.*s is used up. Raise it in the configuration, then "

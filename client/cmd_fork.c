@@ -189,7 +189,8 @@ ag_cmd_diff (struct ag_client *self, const struct ag_args_diff *args, struct ag_
 static void
 advise (struct ag_client *self, struct ag_str plan)
 {
-    struct ag_str fork = ag_pick_text (plan, "from_run"), parent = ag_pick_text (plan, "into_run");
+    struct ag_str fork = ag_pick_called (plan, "from_label", "from_run"),
+                  parent = ag_pick_called (plan, "into_label", "into_run");
     if (ag_items_count (plan, "conflicts"))
         ag_client_remark (
             self,

@@ -93,7 +93,8 @@ show_done (struct ag_client *self, struct ag_str answer, const char *did, const 
         ag_pick_rest (answer, without, &out);
         ag_look_json (&self->look, ag_buf_str (&out));
     } else {
-        struct ag_str point = ag_pick_text (answer, field), run = ag_pick_text (answer, "run");
+        struct ag_str point = ag_pick_text (answer, field),
+                      run = ag_pick_called (answer, "label", "run");
         ag_client_remark (self, "%.*s %s through %.*s", AG_STR_ARG (run), did,
                           point.n ? (int)point.n : 7, point.n ? point.p : "nothing");
     }

@@ -22,6 +22,13 @@ ag_pick_text (struct ag_str map, const char *key)
     return map.p && !ag_map_text (map, key, &text) ? text : (struct ag_str){0};
 }
 
+struct ag_str
+ag_pick_called (struct ag_str map, const char *label, const char *run)
+{
+    struct ag_str name = ag_pick_text (map, label);
+    return name.n ? name : ag_pick_text (map, run);
+}
+
 uint64_t
 ag_pick_uint (struct ag_str map, const char *key)
 {

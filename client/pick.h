@@ -22,6 +22,8 @@ uint32_t ag_items_count (struct ag_str map, const char *key);
 void ag_pick_rest (struct ag_str map, const char *const *without, struct ag_buf *out);
 //  A number that is written as such, or at the end of an id ("evt_042"); 0 when there is none.
 uint64_t ag_pick_seq (struct ag_str map, const char *key);
+//  What a person calls a run, by these two fields: its label, which is unique in a store, or else its id.
+struct ag_str ag_pick_called (struct ag_str map, const char *label, const char *run);
 //  Append the nets and layers of an agent that were asked for and are not in force: "no uid (why), no net …".
 void ag_pick_open_walls (struct ag_str agent, struct ag_buf *text);
 #endif

@@ -303,10 +303,10 @@ static void
 put_event (FILE *out, const struct ag_look *look, struct ag_str event, bool named)
 {
     struct ag_str type = ag_pick_text (event, "type"), id = ag_pick_text (event, "id");
-    struct ag_str label = ag_pick_text (event, "label");
+    struct ag_str name = ag_pick_called (event, "label", "run");
     const struct saying *saying = saying_of (type);
     if (named)
-        put_column (out, label.n ? label : ag_pick_text (event, "run"), NAME_WIDE);
+        put_column (out, name, NAME_WIDE);
     put_column (out, id, ID_WIDE);
     fputs (ag_paint (look, AG_DIM), out);
     put_hour (out, ag_pick_text (event, "timestamp"));

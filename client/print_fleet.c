@@ -134,10 +134,9 @@ row_of (const struct known *known, size_t n, struct ag_str run)
 static ag_table_row_t *
 tree_row (ag_table_t *table, struct ag_str run, ag_table_row_t *parent)
 {
-    struct ag_str label = ag_pick_text (run, "label"), id = ag_pick_text (run, "run");
-    struct ag_str state = ag_pick_text (run, "state");
+    struct ag_str id = ag_pick_text (run, "run"), state = ag_pick_text (run, "state");
     ag_table_row_t *row = ag_table_row (table, parent);
-    ag_table_cell (table, label.n ? label : id, AG_BOLD);
+    ag_table_cell (table, ag_pick_called (run, "label", "run"), AG_BOLD);
     ag_table_cell (table, id, AG_PLAIN);
     ag_table_cell (table, state, ag_state_paint (state));
     ag_table_cellf (table, "%" PRIu64, ag_pick_seq (run, "tip"));
@@ -175,7 +174,7 @@ ag_print_states (const struct ag_look *look, struct ag_str answer)
     struct ag_str run;
     for (struct ag_items items = ag_items (answer, "runs"); ag_items_next (&items, &run);) {
         struct ag_str state = ag_pick_text (run, "state");
-        ag_look_text (stdout, ag_pick_text (run, "run"));
+        ag_look_text (stdout, ag_pick_called (run, "label", "run"));
         fputs ("  ", stdout);
         fputs (ag_paint (look, ag_state_paint (state)), stdout);
         ag_look_text (stdout, state);
@@ -227,7 +226,7 @@ ag_print_verify (const struct ag_look *look, struct ag_str answer)
         struct ag_str reason = ag_pick_text (run, "reason");
         printf ("%s%-4s%s ", ag_paint (look, reason.n ? AG_RED : AG_GREEN), reason.n ? "BAD" : "ok",
                 ag_paint (look, AG_PLAIN));
-        ag_look_text (stdout, ag_pick_text (run, "run"));
+        ag_look_text (stdout, ag_pick_called (run, "label", "run"));
         uint64_t events = ag_pick_uint (run, "events");
         printf (" %" PRIu64 " event%s", events, ag_look_s (events));
         if (reason.n) {
@@ -261,7 +260,7 @@ ag_print_kept (const struct ag_look *look, struct ag_str answer)
 {
     struct ag_str reason;
     fputs (ag_paint (look, AG_BOLD), stdout);
-    ag_look_text (stdout, ag_pick_text (answer, "run"));
+    ag_look_text (stdout, ag_pick_called (answer, "label", "run"));
     printf ("%s %" PRIu64 " events, archived to %" PRIu64 ", covered to %" PRIu64 "%s\n",
             ag_paint (look, AG_PLAIN), ag_pick_seq (answer, "tip"),
             ag_pick_seq (answer, "archived_through"), ag_pick_seq (answer, "covers_through"),

@@ -45,11 +45,46 @@ a_reason_is_not_cut_at_the_edge_of_a_terminal (void **state)
     free (text);
 }
 
+//  A label is unique in a store, so it says enough.
+static void
+a_run_is_called_by_its_label_or_else_by_its_id (void **state)
+{
+    (void)state;
+    static const struct {
+        print_fn *print;
+        const char *json, *text;
+    } rows[] = {
+        {ag_print_states,
+         "{'runs':[{'run':'r1','label':'auditor','state':'idle'},{'run':'r2','label':null,"
+         "'state':'busy'}]}",
+         "auditor  idle\nr2  busy\n"},
+        {ag_print_verify,
+         "{'runs':[{'run':'r1','label':'auditor','events':3,'reason':null},{'run':'r2','label':"
+         "null,"
+         "'events':1,'first_bad':'evt_001','reason':'bad'}]}",
+         "ok   auditor 3 events\nBAD  r2 1 event, first bad evt_001: bad\n"},
+        {ag_print_kept, "{'run':'r1','label':'auditor','tip':'evt_009','reasons':[]}",
+         "auditor 9 events, archived to 0, covered to 0\n"},
+        {ag_print_replay, "{'run':'r1','label':'auditor','invocations':2,'compared_events':5}",
+         "auditor as recorded: 2 invocations, 5 events compared\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ag_buf value = value_of (rows[i].json);
+        struct capture capture = capture_begin();
+        rows[i].print (&(struct ag_look){0}, ag_buf_str (&value));
+        char *text = capture_end (&capture);
+        assert_string_equal (text, rows[i].text);
+        ag_buf_fini (&value);
+        free (text);
+    }
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_reason_is_not_cut_at_the_edge_of_a_terminal),
+        cmocka_unit_test (a_run_is_called_by_its_label_or_else_by_its_id),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

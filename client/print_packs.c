@@ -27,9 +27,8 @@ ag_print_packs (const struct ag_look *look, struct ag_str answer)
         ag_table_column (table, titles[i], AG_COLUMN_PLAIN);
     ag_table_column (table, "TYPES", AG_COLUMN_CUT);
     for (struct ag_items items = ag_items (answer, "packs"); ag_items_next (&items, &pack);) {
-        struct ag_str label = ag_pick_text (pack, "label");
         ag_table_row (table, NULL);
-        ag_table_cell (table, label.n ? label : ag_pick_text (pack, "run"), AG_PLAIN);
+        ag_table_cell (table, ag_pick_called (pack, "label", "run"), AG_PLAIN);
         ag_table_cell (table, ag_pick_text (pack, "name"), AG_BOLD);
         ag_table_cell (table, ag_pick_text (pack, "version"), AG_PLAIN);
         ag_table_cell (table, ag_pick_text (pack, "bundle_hash"), AG_PLAIN);

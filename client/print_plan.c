@@ -85,8 +85,8 @@ put_warnings (const struct ag_look *look, struct ag_str plan)
     }
 }
 
-//  "promoted k3f -> r1 (+2 ~1 -0) forked_at=evt_042 as evt_050". Of nothing new the first marker is written all the
-//  same; after that it stands for the next.
+//  "promoted try -> auditor (+2 ~1 -0) forked_at=evt_042 as evt_050". Of nothing new the first marker is written
+//  all the same; after that it stands for the next.
 static void
 put_verdict (const struct ag_look *look, struct ag_str plan)
 {
@@ -96,9 +96,9 @@ put_verdict (const struct ag_look *look, struct ag_str plan)
     fputs (ag_paint (look, able ? AG_GREEN : AG_RED), stdout);
     fputs (done ? "promoted " : able ? "would promote " : "cannot promote ", stdout);
     fputs (ag_paint (look, AG_PLAIN), stdout);
-    put_text (plan, "from_run");
+    ag_look_text (stdout, ag_pick_called (plan, "from_label", "from_run"));
     fputs (" -> ", stdout);
-    put_text (plan, "into_run");
+    ag_look_text (stdout, ag_pick_called (plan, "into_label", "into_run"));
     printf (" (+%" PRIu32 " ~%" PRIu32 " -%" PRIu32 ") forked_at=",
             ag_items_count (plan, "object_creates"), ag_items_count (plan, "object_patches"),
             ag_items_count (plan, "object_removes"));
@@ -284,7 +284,7 @@ ag_print_replay (const struct ag_look *look, struct ag_str answer)
 {
     struct ag_str divergence = ag_pick (answer, "divergence");
     bool same = !divergence.p || ag_kind_of (divergence) == AG_NULL;
-    put_text (answer, "run");
+    ag_look_text (stdout, ag_pick_called (answer, "label", "run"));
     uint64_t invocations = ag_pick_uint (answer, "invocations"),
              compared = ag_pick_uint (answer, "compared_events");
     printf (" %s%s%s: %" PRIu64 " invocation%s, %" PRIu64 " event%s compared",

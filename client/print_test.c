@@ -351,12 +351,12 @@ a_plan_lists_what_changes_and_what_stands_against_it (void **state)
                    "  - rel_001\n"
                    "  ! both_changed  object task#1: changed here too\n"
                    "  warning: old\n");
-    assert_prints (
-        ag_print_plan,
-        "{'from_run':'r3','into_run':'r1','forked_at_event':'evt_042','is_promotable':true,"
-        "'object_creates':[],'object_patches':[],'object_removes':[],"
-        "'marker_event_id':'evt_050'}",
-        "promoted r3 -> r1 (+0 ~0 -0) forked_at=evt_042 as evt_050\n");
+    assert_prints (ag_print_plan,
+                   "{'from_run':'r3','into_run':'r1','from_label':'strict','into_label':null,"
+                   "'forked_at_event':'evt_042','is_promotable':true,'object_creates':[],'object_"
+                   "patches':[],'object_removes':[],"
+                   "'marker_event_id':'evt_050'}",
+                   "promoted strict -> r1 (+0 ~0 -0) forked_at=evt_042 as evt_050\n");
 }
 
 static void

@@ -21,9 +21,8 @@ static void
 add_row (ag_table_t *table, const struct kind *kind, struct ag_str item)
 {
     struct ag_buf json = {0};
-    struct ag_str label = ag_pick_text (item, "label"), data = ag_pick (item, kind->data);
-    struct ag_str run = label.n ? label : ag_pick_text (item, "run"),
-                  id = ag_pick_text (item, kind->id);
+    struct ag_str data = ag_pick (item, kind->data);
+    struct ag_str run = ag_pick_called (item, "label", "run"), id = ag_pick_text (item, kind->id);
     if (data.p)
         ag_json_write (data, AG_JSON_LINE, &json);
     ag_table_row (table, NULL);

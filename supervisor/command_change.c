@@ -413,6 +413,10 @@ ag_command_promote (struct ag_command *command, struct ag_err *err)
     if (!rc) {
         ag_plan_write (plan, msg->dry_run, &shape);
         ag_command_merge (&answer, ag_buf_str (&shape));
+        ag_answer_key (&answer, "from_label");
+        ag_command_label (fork, answer.out);
+        ag_answer_key (&answer, "into_label");
+        ag_command_label (fork->above, answer.out);
         ag_answer_end (&answer);
     }
     if (!rc && apply)

@@ -66,10 +66,7 @@ put_item (struct list *list, struct ag_str id, const struct ag_event *event)
     ag_answer_key (&item, "run");
     ag_put_lit (item.out, list->run->id);
     ag_answer_key (&item, "label");
-    if (list->run->label[0])
-        ag_put_lit (item.out, list->run->label);
-    else
-        ag_put_null (item.out);
+    ag_command_label (list->run, item.out);
     ag_answer_key (&item, list->kind == AG_PATCH ? "patch_id" : "approval_id");
     ag_put_text (item.out, id);
     if (list->kind == AG_PATCH)

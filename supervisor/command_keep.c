@@ -22,6 +22,8 @@ begin (struct ag_command *command, const struct ag_run *run)
     struct ag_answer answer = ag_command_begin (command);
     ag_answer_key (&answer, "run");
     ag_put_lit (answer.out, run->id);
+    ag_answer_key (&answer, "label");
+    ag_command_label (run, answer.out);
     return answer;
 }
 

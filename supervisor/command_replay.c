@@ -22,6 +22,8 @@ ag_command_replay (struct ag_command *command, struct ag_err *err)
     if (!ag_replay_is_over (replay) && ag_command_hold (command, msg->wait_ms))
         return 0;
     struct ag_answer answer = ag_command_begin (command);
+    ag_answer_key (&answer, "label");
+    ag_command_label (run, answer.out);
     if (ag_replay_tell (house, replay, &answer, err))
         return -1;
     ag_answer_end (&answer);

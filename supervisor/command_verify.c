@@ -5,6 +5,7 @@
 #include "supervisor/verification.h"
 #include "supervisor/verify.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum {
@@ -20,8 +21,9 @@ struct verification {
     uint64_t only, after; //  as it was asked for: a run, or all after this one
     int64_t rest_ms;      //  no work before
     struct ag_verify one; //  the run in hand; without a number: none
-    uint64_t last, seen;  //  the last run that was taken in hand; events of those that are done
-    struct ag_buf runs;   //  what was found
+    char label[AG_LABEL_BYTES + 1];
+    uint64_t last, seen; //  the last run that was taken in hand; events of those that are done
+    struct ag_buf runs;  //  what was found
     uint32_t count;
     bool ok, more; //  more: runs after those of this page
 };
@@ -51,9 +53,9 @@ ag_verifications_destroy (struct ag_house *house)
 /*  The work  */
 
 static bool
-take_number (void *arg, struct ag_run *run)
+take_run (void *arg, struct ag_run *run)
 {
-    *(uint64_t *)arg = run->number;
+    *(struct ag_run **)arg = run;
     return false;
 }
 
@@ -61,22 +63,24 @@ take_number (void *arg, struct ag_run *run)
 static int
 take_next (struct ag_house *house, struct verification *self, struct ag_err *err)
 {
-    uint64_t number = 0;
-    if (self->only)
-        number = self->count ? 0 : self->only;
-    else if (ag_run_scan (house->journal, self->last, take_number, &number, err))
+    struct ag_run *run = NULL;
+    if (self->only ? !self->count && ag_run_get (house->journal, self->only, &run, err)
+                   : ag_run_scan (house->journal, self->last, take_run, &run, err))
         return -1;
-    self->more = number && (self->count == PAGE_RUNS || self->runs.n >= AG_ANSWER_LIST_BYTES);
-    self->ticket.over = !number || self->more;
-    if (!self->ticket.over)
-        self->one.run = self->last = number;
+    self->more = run && (self->count == PAGE_RUNS || self->runs.n >= AG_ANSWER_LIST_BYTES);
+    self->ticket.over = !run || self->more;
+    if (!self->ticket.over) {
+        self->one.run = self->last = run->number;
+        snprintf (self->label, sizeof self->label, "%s", run->discarded ? "" : run->label);
+    }
     return 0;
 }
 
 static void
 keep_found (struct verification *self)
 {
-    ag_verify_write (&self->one, &self->runs);
+    ag_verify_write (&self->one, self->label[0] ? ag_str (self->label) : (struct ag_str){0},
+                     &self->runs);
     self->count++;
     self->seen += self->one.events;
     self->ok = self->ok && !self->one.reason[0];

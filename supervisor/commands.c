@@ -94,6 +94,15 @@ ag_command_begin (struct ag_command *command)
 }
 
 void
+ag_command_label (const struct ag_run *run, struct ag_buf *out)
+{
+    if (run->label[0] && !run->discarded)
+        ag_put_lit (out, run->label);
+    else
+        ag_put_null (out);
+}
+
+void
 ag_command_merge (struct ag_answer *answer, struct ag_str map)
 {
     struct ag_cursor in = ag_cursor (map);

@@ -62,6 +62,8 @@ int ag_command_run (struct ag_command *command, struct ag_str text, struct ag_ru
                     struct ag_err *err);
 //  A request that waits at most wait_ms from its first asking: true while it should go on waiting.
 bool ag_command_hold (struct ag_command *command, uint64_t wait_ms);
+//  Append the label that names a run, or null: it has none, or is discarded and its label free.
+void ag_command_label (const struct ag_run *run, struct ag_buf *out);
 //  All pairs of a map become fields of the answer.
 void ag_command_merge (struct ag_answer *answer, struct ag_str map);
 //  A list of texts, which come one after the other; no field when there are none.

@@ -125,7 +125,7 @@ assert_whole (struct core *self, uint64_t run, const char *odd)
     struct ag_str list;
     core_walk (self, run, &found);
     assert_string_equal (found.reason, "");
-    ag_verify_write (&found, &out);
+    ag_verify_write (&found, (struct ag_str){0}, &out);
     assert_int_equal (ag_map_get (ag_buf_str (&out), "odd", &list), 0);
     assert_string_equal (json_of (self, list), odd);
     ag_buf_fini (&out);

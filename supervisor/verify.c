@@ -547,13 +547,14 @@ ag_verify_fini (struct ag_verify *self)
 }
 
 void
-ag_verify_write (const struct ag_verify *self, struct ag_buf *out)
+ag_verify_write (const struct ag_verify *self, struct ag_str label, struct ag_buf *out)
 {
     char id[AG_RUN_TEXT];
     ag_run_id (self->run, id);
-    ag_put_map (out, 6);
+    ag_put_map (out, 7);
     ag_put_lit (out, "run");
     ag_put_lit (out, id);
+    ag_put_pair_or_null (out, "label", label);
     ag_put_lit (out, "events");
     ag_put_uint (out, self->events);
     ag_put_lit (out, "first_bad");

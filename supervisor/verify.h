@@ -51,6 +51,6 @@ void ag_verify_next (struct ag_verify *self, uint64_t run);
 //  more of it is compared, so both tell of the same events. AG_E_NOT_FOUND: there is no such run.
 //  AG_E_TOO_LARGE: its index takes more memory than it may.
 int ag_verify_step (ag_store_t *store, struct ag_verify *self, uint32_t limit, struct ag_err *err);
-//  {run, events, first_bad, reason, odd_count, odd}
-void ag_verify_write (const struct ag_verify *self, struct ag_buf *out);
+//  {run, label, events, first_bad, reason, odd_count, odd}; label p NULL: it has none.
+void ag_verify_write (const struct ag_verify *self, struct ag_str label, struct ag_buf *out);
 #endif

@@ -48,9 +48,9 @@ what_nobody_touched_is_found_whole (void **state)
     assert_string_equal (core_verify (self, fork, &found), "");
     assert_int_equal (found.events, core_tip (self, fork) - 290);
     assert_string_equal (core_verify (self, empty, &found), "");
-    ag_verify_write (&found, &out);
+    ag_verify_write (&found, AG_LIT ("notes"), &out);
     assert_string_equal (json_of (self, ag_buf_str (&out)),
-                         "{'run':'r3','events':0,'first_bad':null,'reason':null,"
+                         "{'run':'r3','label':'notes','events':0,'first_bad':null,'reason':null,"
                          "'odd_count':0,'odd':[]}");
     assert_int_equal (ag_journal_count (self->journal), 0);
     ag_buf_fini (&out);

@@ -344,10 +344,10 @@ def orders(answers):
 
 
 def bare(answer):
-    """What an answer says; of an error only its code."""
+    """What an answer says, without the labels, which the model does not know; of an error only its code."""
     if answer["do"] == "error":
         return {"code": answer["code"]}
-    left = {key: value for key, value in answer.items() if key not in ("do", "id")}
+    left = {key: value for key, value in answer.items() if key not in ("do", "id", "from_label", "into_label")}
     if "conflicts" in left:
         left["conflicts"] = [{key: c[key] for key in c if key != "detail"} for c in left["conflicts"]]
     return left

@@ -196,6 +196,16 @@ class Forks(unittest.TestCase):
         self.assertIn("`agsup diff ", self.house.cli("promote", fork, check=False).stderr)
         self.assertEqual(self.house.log_of(root), before)
 
+    def test_a_run_is_called_by_its_label_wherever_it_is_told_of(self):
+        fork = self.fork("actor", "--no-start", "--label", "called")["run_id"]
+        self.house.cli("apply", fork, stdin=lines({**NOTE, "id": "note#called", "data": {}}))
+        self.assertTrue(self.house.cli("promote", fork, "--dry-run").stdout.startswith("would promote called -> actor "))
+        self.assertTrue(self.house.cli("wait", "greeter").stdout.startswith("greeter  "))
+        self.assertTrue(self.house.cli("verify", fork).stdout.startswith("ok   called "))
+        self.assertTrue(self.house.cli("kept", fork).stdout.startswith("called "))
+        self.house.cli("discard", fork)
+        self.assertTrue(self.house.cli("verify", fork).stdout.startswith(f"ok   {fork} "))  # its label is free
+
     def test_a_root_cannot_be_promoted_nor_a_tip_that_moved(self):
         root = self.root({**NOTE, "id": "note#1", "data": {}})
         before = len(self.house.ask("tree", limit=10000)["runs"])

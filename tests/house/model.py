@@ -156,9 +156,9 @@ class World:
                 self.begun[run.name] = {"covers_through": evt(tip), "events_covered": tip, "id_counters": counters,
                                         "objects": objects, "relations": len(state.relations)}
                 if objects:
-                    return {"run": run.name, "objects": objects, "relations": 0, "more": True}
+                    return {"run": run.name, "label": None, "objects": objects, "relations": 0, "more": True}
             Writer(run, "runtime").append("runtime.snapshot", self.begun.pop(run.name))
-        return {"run": run.name, **run.log[-1]["payload"], "event_id": evt(len(run.log)), "more": False}
+        return {"run": run.name, "label": None, **run.log[-1]["payload"], "event_id": evt(len(run.log)), "more": False}
 
     def archive(self, run):
         """Nothing that anybody could see, whatever is asked afterwards."""
@@ -166,7 +166,7 @@ class World:
         covered = [e["payload"]["covers_through"] for e in run.log[run.cut:] if e["type"] == "runtime.snapshot"]
         if not covered:
             raise Refused("usage")
-        return {"run": run.name, "covers_through": covered[-1], "more": False}
+        return {"run": run.name, "label": None, "covers_through": covered[-1], "more": False}
 
     def discard(self, fork):
         run = self.find(fork)
