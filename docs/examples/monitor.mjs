@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // Prints every event of a fleet and misses none: monitor.mjs HOME [AFTER]    (npm install zeromq @msgpack/msgpack)
 // SPDX-License-Identifier: Apache-2.0
+import { setTimeout as sleep } from "node:timers/promises"
 import { readFileSync, realpathSync } from "node:fs"
 import { Request, Subscriber } from "zeromq"
 import { decode, encode } from "@msgpack/msgpack"
 
 const home = realpathSync(process.argv[2])
-const token = readFileSync(`${home}/run/token`, "utf8").trim()
+const readToken = () => readFileSync(`${home}/run/token`, "utf8").trim()
+let token = readToken()
 const sub = new Subscriber(), req = new Request({ relaxed: true, correlate: true, receiveTimeout: 2000 })
 sub.connect(`ipc://${home}/run/monitor.sock`)
 sub.subscribe()
@@ -16,7 +18,12 @@ async function ask(fields) {
     for (;;) {                                       // again when no answer comes; a late one is dropped
         await req.send(encode({ token, ...fields }))
         const answer = await req.receive().catch(() => null)
-        if (answer) return decode(answer[0])
+        if (!answer) continue                        // the fleet may be down
+        const page = decode(answer[0]), old = token
+        if (page.do !== "error") return page
+        if (page.retryable) { await sleep(100); continue }
+        token = readToken()                          // each start of the fleet makes another
+        if (token === old) throw new Error(`${page.message}\n${page.hint}`)
     }
 }
 
@@ -27,7 +34,6 @@ for await (const [topic, bytes] of sub) {            // a hint
     let behind = head.stream > last || beat && (head.store !== store || head.stream !== last)
     while (behind) {                                 // read the log, miss nothing
         const page = await ask({ do: "events", after: last, limit: 500 })
-        if (page.do === "error") throw new Error(`${page.message}\n${page.hint}`)
         if ((store ?? page.store) !== page.store || page.stream < last)
             last = 0                                 // another store, or what it was earlier: start over
         else {

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # Prints every event of a fleet and misses none: monitor.py HOME [AFTER]      (pip install pyzmq msgpack)
 # SPDX-License-Identifier: Apache-2.0
-import os, sys, msgpack, zmq
+import os, sys, time, msgpack, zmq
 
 home = os.path.realpath(sys.argv[1])
-token = open(f"{home}/run/token").read().strip()
+read_token = lambda: open(f"{home}/run/token").read().strip()
+token = read_token()
 ctx = zmq.Context()
 sub, req = ctx.socket(zmq.SUB), ctx.socket(zmq.REQ)
 req.setsockopt(zmq.REQ_RELAXED, 1)               # may ask again when no answer comes,
@@ -14,10 +15,20 @@ sub.subscribe(b"")
 req.connect(f"ipc://{home}/run/client.sock")
 
 def ask(**fields):
-    while True:
+    global token
+    while True:                                  # also while the fleet is down
         req.send(msgpack.packb({"token": token, **fields}))
-        if req.poll(2000):
-            return msgpack.unpackb(req.recv())
+        if not req.poll(2000):
+            continue
+        page = msgpack.unpackb(req.recv())
+        if page["do"] != "error":
+            return page
+        if page["retryable"]:
+            time.sleep(0.1)
+            continue
+        old, token = token, read_token()         # each start of the fleet makes another
+        if token == old:
+            sys.exit(f'{page["message"]}\n{page["hint"]}')
 
 store, last = None, int(sys.argv[2]) if len(sys.argv) > 2 else None
 while True:
@@ -28,8 +39,6 @@ while True:
     behind = head["stream"] > last or topic == b"beat" and (head["store"], head["stream"]) != (store, last)
     while behind:                                # read the log, miss nothing
         page = ask(do="events", after=last, limit=500)
-        if page["do"] == "error":
-            sys.exit(f'{page["message"]}\n{page["hint"]}')
         if store not in (None, page["store"]) or page["stream"] < last:
             last = 0                             # another store, or what it was earlier: start over
         else:

@@ -1,4 +1,5 @@
-"""A monitor that stands still while events rush by has every event afterwards, once and in order.
+"""A monitor that stands still while events rush by has every event afterwards, once and in order; also one whose fleet
+goes down and comes up again meanwhile.
 
 The monitors are those of docs/examples, in Python and in Node (its packages come from npm, into the build folder).
 AG_STOP is for how many seconds it is stopped (2 unless set; tests/long: 10), AG_RATE how many events a second are
@@ -74,13 +75,40 @@ class Monitors(unittest.TestCase):
     def test_a_monitor_in_python_that_was_stopped_has_every_event_once_and_in_order(self):
         self.stop_and_go_on(sys.executable, os.path.join(EXAMPLES, "monitor.py"))
 
+    def test_a_monitor_in_python_goes_on_when_the_fleet_does(self):
+        self.outlive(sys.executable, os.path.join(EXAMPLES, "monitor.py"))
+
     def test_a_monitor_in_node_that_was_stopped_has_every_event_once_and_in_order(self):
+        self.in_node(self.stop_and_go_on)
+
+    def test_a_monitor_in_node_goes_on_when_the_fleet_does(self):
+        self.in_node(self.outlive)
+
+    def in_node(self, watch):
         done = subprocess.run([INSTALL, PACKAGES, "node"], stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode == 77:
             self.skipTest(done.stdout.strip())
         self.assertEqual(done.returncode, 0)
         with tempfile.TemporaryDirectory(dir=PACKAGES) as beside:  # where Node looks for packages
-            self.stop_and_go_on("node", shutil.copy(os.path.join(EXAMPLES, "monitor.mjs"), beside))
+            watch("node", shutil.copy(os.path.join(EXAMPLES, "monitor.mjs"), beside))
+
+    def outlive(self, *program):
+        with House() as house, tempfile.NamedTemporaryFile() as seen:
+            run = house.ask("create", label="load")["run_id"]
+            monitor = subprocess.Popen([*program, house.home, "0"], stdout=seen)
+            try:
+                until("its first line", lambda: newest(seen.name))
+                house.down()
+                house.up()
+                house.ask("apply", run=run, ops=EMIT)
+                stream = house.ask("events", after=0, limit=1)["stream"]
+                until("what came after the restart", lambda: newest(seen.name) >= stream)
+            finally:
+                kill(monitor.pid)
+                monitor.wait()
+            with open(seen.name, encoding="utf-8") as file:
+                got = numbers(file.read())
+            self.assertEqual(got, list(range(1, len(got) + 1)))
 
     def stop_and_go_on(self, *program):
         with House() as house, tempfile.NamedTemporaryFile() as seen:
