@@ -132,6 +132,28 @@ every_command_has_examples_that_parse (void **state)
     }
 }
 
+//  What a reader in trouble is told to type is a command.
+static void
+what_the_hint_of_an_error_says_to_type_parses (void **state)
+{
+    (void)state;
+    int found = 0;
+    for (int code = 1; code < AG_CODES; code++) {
+        const char *hint = ag_code_hint ((enum ag_code)code);
+        for (const char *at = hint; (at = strstr (at, "`agsup ")); at++, found++) {
+            char *text = ag_xstrdup (at + 1), *argv[32];
+            struct ag_call call;
+            struct ag_err err;
+            text[strcspn (text, "`")] = 0;
+            if (ag_parse (split (text, argv), argv, &call, &err))
+                fail_msg ("%s: %s", hint, err.text);
+            ag_call_fini (&call);
+            free (text);
+        }
+    }
+    assert_true (found > 20);
+}
+
 //  For people who read, each sentence of the table looks alike.
 static void
 sentences_begin_with_a_capital_and_end_without_a_point (void **state)
@@ -282,6 +304,7 @@ main (void)
         cmocka_unit_test (every_topic_has_a_page_under_its_title),
         cmocka_unit_test (the_pages_hold_what_the_tables_say),
         cmocka_unit_test (every_command_has_examples_that_parse),
+        cmocka_unit_test (what_the_hint_of_an_error_says_to_type_parses),
         cmocka_unit_test (sentences_begin_with_a_capital_and_end_without_a_point),
         cmocka_unit_test (help_for_programs_holds_the_same),
         cmocka_unit_test (help_of_apply_holds_every_operation_with_its_fields),
