@@ -74,6 +74,27 @@ put_words_of (FILE *out, const struct ag_command *command)
         fprintf (out, " --%s", opt->word);
 }
 
+//  What takes a run takes any name of one.
+static bool
+is_run (const struct ag_param *param)
+{
+    return param->kind == AG_ARG_RUN || param->kind == AG_ARG_RUNS || param->kind == AG_ARG_POINT;
+}
+
+static bool
+takes_run (const struct ag_command *command)
+{
+    bool takes = false;
+    for (const struct ag_param *arg = command->args; arg->name; arg++)
+        takes = takes || is_run (arg);
+    return takes;
+}
+
+//  How a shell lists the labels and ids of all runs, with options of its own; nothing while the fleet is down.
+static const char list_runs[] =
+    "agsup --json --timeout 2 %s tree 2>/dev/null | grep -oE '\"(run|label)\": ?\"[^\"]+\"' | "
+    "cut -d'\"' -f4";
+
 static void
 put_choices (FILE *out, const char *metavar)
 {
@@ -118,16 +139,19 @@ bash_arguments (FILE *out, const struct ag_command *command)
             fputc (' ', out);
             put_choices (out, arg->metavar);
         }
-    fputs ("' ;;\n", out);
+    fprintf (out, "'%s ;;\n", takes_run (command) ? "; runs=1" : "");
 }
 
 static void
 bash (FILE *out)
 {
     const struct ag_command *command;
-    fputs ("_agsup() {\n"
+    fputs ("_agsup_runs() { ", out);
+    fprintf (out, list_runs, "\"$@\"");
+    fputs ("; }\n"
+           "_agsup() {\n"
            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= "
-           "words= i\n"
+           "words= runs= where=() i\n"
            "    case $prev in\n",
            out);
     bash_values (out, ag_command (AG_CMD_any)->opts);
@@ -136,7 +160,8 @@ bash (FILE *out)
     fputs ("    esac\n"
            "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
            "        case ${COMP_WORDS[i]} in\n"
-           "            -c|--config|--home|--timeout) i=$((i + 1)) ;;\n"
+           "            -c|--config|--home) where+=(\"${COMP_WORDS[@]:i:2}\"); i=$((i + 1)) ;;\n"
+           "            --timeout) i=$((i + 1)) ;;\n"
            "            -*) ;;\n",
            out);
     for (int cmd = 0; (command = next_shown (&cmd));)
@@ -158,6 +183,7 @@ bash (FILE *out)
     for (int cmd = 0; (command = next_shown (&cmd));)
         bash_arguments (out, command);
     fputs ("    esac\n"
+           "    [[ -z $runs || $cur == -* ]] || words+=\" $(_agsup_runs \"${where[@]}\")\"\n"
            "    COMPREPLY=($(compgen -W \"$words",
            out);
     put_words_of (out, ag_command (AG_CMD_any));
@@ -217,10 +243,36 @@ zsh_group (FILE *out, const struct ag_command *first)
 }
 
 static void
+zsh_arguments (FILE *out, const struct ag_command *command)
+{
+    for (const struct ag_param *arg = command->args; arg->name; arg++) {
+        if (ag_arg_repeats (arg->kind))
+            fputs (" '*", out);
+        else
+            fprintf (out, " '%d", (int)(arg - command->args) + 1);
+        fprintf (out, ":%s:", arg->name);
+        if (arg->kind == AG_ARG_CHOICE) {
+            fputc ('(', out);
+            put_choices (out, arg->metavar);
+            fputs (")'", out);
+        } else
+            fputs (is_run (arg) ? "_agsup_runs'" : "_files'", out);
+    }
+}
+
+static void
 zsh (FILE *out)
 {
     const struct ag_command *command;
     fputs ("#compdef agsup\n"
+           "_agsup_runs() {\n"
+           "    local -a runs\n"
+           "    runs=(${(f)\"$(",
+           out);
+    fprintf (out, list_runs, "");
+    fputs (")\"})\n"
+           "    compadd -a runs\n"
+           "}\n"
            "_agsup() {\n"
            "    local -a commands any\n"
            "    commands=(\n",
@@ -245,7 +297,8 @@ zsh (FILE *out)
         else if (!second_word (command)) {
             fprintf (out, "            %s) _arguments $any", command->words);
             zsh_options (out, command);
-            fputs (" '*:argument:_files' ;;\n", out);
+            zsh_arguments (out, command);
+            fputs (" ;;\n", out);
         }
     fputs ("        esac ;;\n"
            "    esac\n"
@@ -290,6 +343,9 @@ static void
 fish (FILE *out)
 {
     const struct ag_command *command;
+    fputs ("function __agsup_runs\n    ", out);
+    fprintf (out, list_runs, "");
+    fputs ("\nend\n", out);
     fish_options (out, ag_command (AG_CMD_any), "");
     for (int cmd = 0; (command = next_shown (&cmd));) {
         const char *second = second_word (command);
@@ -303,6 +359,10 @@ fish (FILE *out)
             fish_word (out, after, (int)strlen (second), second, command->summary);
         else
             fish_options (out, command, command->words);
+        if (takes_run (command))
+            fprintf (out,
+                     "complete -c agsup -n '__fish_seen_subcommand_from %s' -a '(__agsup_runs)'\n",
+                     second ? second : command->words);
     }
 }
 

@@ -277,6 +277,15 @@ bash_completes_commands_options_and_choices (void **state)
                        "[ \"${COMPREPLY[*]}\" = hash ]; "
                        "COMP_WORDS=(agsup pack check --js); COMP_CWORD=3; _agsup; "
                        "[ \"${COMPREPLY[*]}\" = --json ]; "
+                       "agsup() { [ \"$*\" = '--json --timeout 2 --home h tree' ] && echo "
+                       "'{\"runs\":[{\"run\":\"r1\",\"label\":\"auditor\",\"parent_run_id\":null},"
+                       "{\"run\":\"r2\",\"label\":null}]}'; }; "
+                       "COMP_WORDS=(agsup --home h log a); COMP_CWORD=4; _agsup; "
+                       "[ \"${COMPREPLY[*]}\" = auditor ]; "
+                       "COMP_WORDS=(agsup --home h fork r); COMP_CWORD=4; _agsup; "
+                       "[ \"${COMPREPLY[*]}\" = 'r1 r2' ]; "
+                       "COMP_WORDS=(agsup --home h init r1); COMP_CWORD=4; _agsup || true; "
+                       "[ \"${COMPREPLY[*]}\" = '' ]; "
                        "COMP_WORDS=(agsup fork --effects l); COMP_CWORD=3; _agsup; "
                        "[ \"${COMPREPLY[*]}\" = live ]");
 }
