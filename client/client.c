@@ -277,11 +277,11 @@ ag_client_say_idle (struct ag_client *self, struct ag_str answer)
 }
 
 static int
-say_failures (struct ag_client *self, const char *run, uint64_t after, struct ag_err *err)
+say_failures (struct ag_client *self, struct ag_str run, uint64_t after, struct ag_err *err)
 {
     struct ag_buf answer = {0};
     struct ag_msg msg = {.type = AG_MSG_log,
-                         .log = {.run = ag_str (run),
+                         .log = {.run = run,
                                  .after = after,
                                  .limit = AG_LOOKED_EVENTS,
                                  .type = AG_LIT ("behavior.failed"),
@@ -289,20 +289,26 @@ say_failures (struct ag_client *self, const char *run, uint64_t after, struct ag
     int rc = ag_client_read (self, &msg, &answer, err);
     uint32_t count = rc ? 0 : ag_items_count (ag_buf_str (&answer), "events");
     if (count)
-        ag_client_remark (self, "%" PRIu32 " invocation%s failed: agsup failures %s", count,
-                          ag_look_s (count), run);
+        ag_client_remark (self, "%" PRIu32 " invocation%s failed: agsup failures %.*s", count,
+                          ag_look_s (count), AG_STR_ARG (run));
     ag_buf_fini (&answer);
     return rc;
 }
 
 int
-ag_client_say_failures (struct ag_client *self, const struct ag_words *runs, uint64_t after,
+ag_client_say_failures (struct ag_client *self, struct ag_str answer, uint64_t after,
                         struct ag_err *err)
 {
+    struct ag_str run;
+    struct ag_items runs = ag_items (answer, "runs");
     int rc = 0;
-    if (!self->look.quiet && !self->look.json)
-        for (size_t i = 0; i < runs->n && i < TOLD_RUNS && !rc; i++)
-            rc = say_failures (self, runs->p[i], after, err);
+    if (self->look.quiet || self->look.json)
+        return 0;
+    for (size_t i = 0; i < TOLD_RUNS && !rc && ag_items_next (&runs, &run); i++) {
+        uint64_t cut = ag_pick_seq (run, "forked_at_event");
+        rc = say_failures (self, ag_pick_called (run, "label", "run"), after > cut ? after : cut,
+                           err);
+    }
     return rc;
 }
 

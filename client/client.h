@@ -82,8 +82,9 @@ int ag_client_wait (struct ag_client *self, const struct ag_words *runs, bool en
                     struct ag_buf *answer, struct ag_err *err);
 //  Of such an answer: idle with something to approve, or with a budget used up, is said and becomes the exit status.
 void ag_client_say_idle (struct ag_client *self, struct ag_str answer);
-//  To a person, how many invocations failed after a sequence number, of the newest events and the first runs only.
-int ag_client_say_failures (struct ag_client *self, const struct ag_words *runs, uint64_t after,
+//  To a person, how many invocations failed in the runs of such an answer after a sequence number, of their own
+//  newest events and of the first runs only. What a fork inherited was told of its parent.
+int ag_client_say_failures (struct ag_client *self, struct ag_str answer, uint64_t after,
                             struct ag_err *err);
 
 //  Do a run again from a point as a fork with these effects, and show how that differs; alike: a difference is the

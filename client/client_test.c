@@ -219,6 +219,40 @@ a_request_id_that_leaves_no_room_for_a_part_is_refused_before_anything_is_sent (
     close (hold);
 }
 
+static void
+failures_after_a_wait_are_looked_for_but_not_in_quiet_nor_in_json (void **state)
+{
+    (void)state;
+    static const char ready[] = "{'do':'ok','runs':[{'run':'r1','state':'ready'}],'done':true}";
+    assert_command (
+        "wait one",
+        ROWS ({"wait", ready, 0}, {"log", "{'do':'ok','events':[{'type':'behavior.failed'}]}", 0}),
+        "r1  ready\n", 0);
+    assert_command ("wait one --quiet", ROWS ({"wait", ready, 0}), "r1  ready\n", 0);
+    assert_command ("wait one --json", ROWS ({"wait", ready, 0}),
+                    "{'runs':[{'run':'r1','state':'ready'}],'done':true}\n", 0);
+}
+
+static void
+what_failed_before_a_fork_was_cut_is_not_told_of_the_fork (void **state)
+{
+    (void)state;
+    static const struct fake_row rows[] = {{"wait",
+                                            "{'do':'ok','runs':[{'run':'r2','label':'try','forked_"
+                                            "at_event':'evt_042','state':'idle'}],"
+                                            "'done':true}",
+                                            0},
+                                           {"log", "{'do':'ok','events':[]}", 0}};
+    struct fake fake = {0};
+    fake_begin (&fake, rows, 2);
+    struct outcome outcome = run (fake.dir, "wait r2");
+    assert_int_equal (outcome.status, 0);
+    assert_true (ag_str_is (fake_field (&fake, 1, "run"), "try"));
+    assert_int_equal (ag_pick_uint (ag_buf_str (&fake.seen[1]), "after"), 42);
+    outcome_fini (&outcome);
+    fake_end (&fake);
+}
+
 int
 main (void)
 {
@@ -234,6 +268,8 @@ main (void)
         cmocka_unit_test (long_work_is_asked_for_until_it_is_done_by_children_of_the_request_id),
         cmocka_unit_test (
             a_request_id_that_leaves_no_room_for_a_part_is_refused_before_anything_is_sent),
+        cmocka_unit_test (failures_after_a_wait_are_looked_for_but_not_in_quiet_nor_in_json),
+        cmocka_unit_test (what_failed_before_a_fork_was_cut_is_not_told_of_the_fork),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

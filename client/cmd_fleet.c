@@ -126,7 +126,7 @@ ag_cmd_wait (struct ag_client *self, const struct ag_args_wait *args, struct ag_
         ag_print_states (&self->look, ag_buf_str (&answer));
     if (!rc && !args->ended) {
         ag_client_say_idle (self, ag_buf_str (&answer));
-        rc = ag_client_say_failures (self, &args->runs, 0, err);
+        rc = ag_client_say_failures (self, ag_buf_str (&answer), 0, err);
     }
     ag_buf_fini (&answer);
     return rc;

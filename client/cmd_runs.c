@@ -33,8 +33,11 @@ await_effect (struct ag_client *self, const char *run, struct ag_str answer, str
         ag_wrap (err, "%.*s is in the run, but", AG_STR_ARG (ag_pick_text (answer, "event_id")));
     else
         ag_client_say_idle (self, ag_buf_str (&states));
+    if (!rc)
+        rc = ag_client_say_failures (self, ag_buf_str (&states), ag_pick_seq (answer, "event_id"),
+                                     err);
     ag_buf_fini (&states);
-    return rc ? rc : ag_client_say_failures (self, &one, ag_pick_seq (answer, "event_id"), err);
+    return rc;
 }
 
 //  An event was asked for; a document of it is shown once it has had its effect, if that is waited for.

@@ -119,20 +119,6 @@ an_idle_run_that_somebody_has_to_decide_about_or_that_is_spent_has_a_status_of_i
 }
 
 static void
-failures_after_a_wait_are_looked_for_but_not_in_quiet_nor_in_json (void **state)
-{
-    (void)state;
-    static const char ready[] = "{'do':'ok','runs':[{'run':'r1','state':'ready'}],'done':true}";
-    assert_command (
-        "wait one",
-        ROWS ({"wait", ready, 0}, {"log", "{'do':'ok','events':[{'type':'behavior.failed'}]}", 0}),
-        "r1  ready\n", 0);
-    assert_command ("wait one --quiet", ROWS ({"wait", ready, 0}), "r1  ready\n", 0);
-    assert_command ("wait one --json", ROWS ({"wait", ready, 0}),
-                    "{'runs':[{'run':'r1','state':'ready'}],'done':true}\n", 0);
-}
-
-static void
 a_goal_that_a_stopped_run_takes_is_named_with_what_to_do (void **state)
 {
     (void)state;
@@ -565,7 +551,6 @@ main (void)
         cmocka_unit_test (a_replay_asks_until_it_is_done_and_a_divergence_is_exit_5),
         cmocka_unit_test (a_strict_replay_is_of_a_whole_run),
         cmocka_unit_test (a_discarded_fork_is_waited_for_by_its_run_id),
-        cmocka_unit_test (failures_after_a_wait_are_looked_for_but_not_in_quiet_nor_in_json),
         cmocka_unit_test (a_goal_that_a_stopped_run_takes_is_named_with_what_to_do),
         cmocka_unit_test (apply_sends_all_lines_as_one_list),
         cmocka_unit_test (apply_each_sends_one_batch_a_line_under_child_ids),

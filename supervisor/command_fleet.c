@@ -393,11 +393,13 @@ is_there (struct ag_command *command, const struct ag_run *run)
 static int
 put_waited (struct ag_house *house, struct ag_run *run, struct ag_buf *out, struct ag_err *err)
 {
-    ag_put_map (out, 5);
+    ag_put_map (out, 6);
     ag_put_lit (out, "run");
     ag_put_lit (out, run->id);
     ag_put_lit (out, "label");
     ag_command_label (run, out);
+    ag_put_lit (out, "forked_at_event");
+    ag_put_evt (out, run->cut);
     ag_put_lit (out, "state");
     ag_put_lit (out, state_of (house, run));
     ag_put_lit (out, "exhausted_by");

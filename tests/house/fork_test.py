@@ -197,11 +197,14 @@ class Forks(unittest.TestCase):
         self.assertEqual(self.house.log_of(root), before)
 
     def test_a_run_is_called_by_its_label_wherever_it_is_told_of(self):
-        fork = self.fork("actor", "--no-start", "--label", "called")["run_id"]
+        made = self.fork("actor", "--no-start", "--label", "called")
+        fork = made["run_id"]
         self.house.cli("apply", fork, stdin=lines({**NOTE, "id": "note#called", "data": {}}))
         self.assertTrue(self.house.cli("promote", fork, "--dry-run").stdout.startswith("would promote called -> actor "))
         self.assertTrue(self.house.cli("wait", "greeter").stdout.startswith("greeter  "))
         self.assertTrue(self.house.cli("verify", fork).stdout.startswith("ok   called "))
+        [waited] = self.house.ask("wait", runs=[fork])["runs"]
+        self.assertEqual((waited["label"], waited["forked_at_event"]), ("called", made["forked_at_event"]))
         self.assertTrue(self.house.cli("kept", fork).stdout.startswith("called "))
         self.house.cli("discard", fork)
         self.assertTrue(self.house.cli("verify", fork).stdout.startswith(f"ok   {fork} "))  # its label is free
