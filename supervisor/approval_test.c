@@ -265,8 +265,10 @@ a_promote_warns_of_what_waits_in_the_fork_and_does_not_carry_it (void **state)
     must (self, ag_map_get (ag_buf_str (&out), "warnings", &warnings));
     assert_string_equal (
         json_of (self, warnings),
-        "['approval_r2.001 waits for an approval in the fork; it is not adopted',"
-        "'patch_r2.001 is proposed in the fork and not decided; it is not adopted']");
+        "['approval_r2.001 waits for an approval in the fork; it is not adopted: "
+        "decide it there and promote again',"
+        "'patch_r2.001 is proposed in the fork and not decided; it is not adopted: "
+        "decide it there and promote again']");
     assert_int_equal (waiting (self, run), 1);
     assert_string_equal (objects (self, run), "{'t':{}}");
     ag_plan_destroy (&plan);

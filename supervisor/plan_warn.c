@@ -75,7 +75,7 @@ warn_of_pack (void *arg, const struct ag_event *event)
     if (!self->rc && !search.found)
         warn (self, ag_plan_text (self->plan,
                                   "the fork loaded pack %.*s@%.*s; code is never adopted, load it "
-                                  "into the parent explicitly",
+                                  "into the parent explicitly (`agsup pack load`)",
                                   AG_STR_ARG (search.name), AG_STR_ARG (search.version)));
     return !self->rc;
 }
@@ -90,9 +90,11 @@ warn_of_disabled (void *arg, const struct ag_event *event)
         ag_journal_scan_type (self->journal, self->parent, ag_type_name (AG_EV_PACK_LOADED),
                               event->seq, self->parent->head.tip, is_same_pack, &again, self->err);
     if (!self->rc && !again.found)
-        warn (self,
-              ag_plan_text (self->plan, "the parent has put pack %.*s out of force since the cut",
-                            AG_STR_ARG (again.name)));
+        warn (self, ag_plan_text (
+                        self->plan,
+                        "the parent has put pack %.*s out of force since the cut; load it there "
+                        "again if what the fork made with it is to be looked after",
+                        AG_STR_ARG (again.name)));
     return !self->rc;
 }
 
@@ -123,7 +125,9 @@ warn_of_settings (void *arg, const struct ag_event *event)
     struct ag_str pack = text_of (event->payload, "pack");
     list_assignments (event->payload, &list);
     warn (self, ag_plan_text (self->plan,
-                              "settings override of pack %.*s in the fork is not adopted: %.*s",
+                              "settings override of pack %.*s in the fork is not adopted: %.*s; "
+                              "to keep it, write it into the parent's settings in the "
+                              "configuration and start the fleet anew",
                               AG_STR_ARG (pack), AG_STR_ARG (ag_buf_str (&list))));
     ag_buf_fini (&list);
     return true;
@@ -140,8 +144,9 @@ warn_of_waiting (void *arg, struct ag_str id)
         warn (self, ag_plan_text (self->plan,
                                   self->kind == AG_PATCH
                                       ? "%.*s is proposed in the fork and not decided; it is not "
-                                        "adopted"
-                                      : "%.*s waits for an approval in the fork; it is not adopted",
+                                        "adopted: decide it there and promote again"
+                                      : "%.*s waits for an approval in the fork; it is not "
+                                        "adopted: decide it there and promote again",
                                   AG_STR_ARG (id)));
     self->rc = self->rc < 0 ? -1 : 0;
     ag_tip_fini (&tip);

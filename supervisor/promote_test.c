@@ -236,8 +236,10 @@ a_pack_that_the_parent_put_out_of_force_since_the_cut_is_named (void **state)
     core_append (self, run, "pack.disabled", "{'name':'gone','version':'1'}");
     core_append (self, run, "pack.disabled", "{'name':'back','version':'1'}");
     core_append (self, run, "pack.loaded", "{'name':'back','version':'2'}");
-    assert_planned (self, fork, "warnings",
-                    "['the parent has put pack gone out of force since the cut']");
+    assert_planned (
+        self, fork, "warnings",
+        "['the parent has put pack gone out of force since the cut; load it there again if "
+        "what the fork made with it is to be looked after']");
 }
 
 static void
@@ -251,7 +253,8 @@ p_29_settings_overridden_in_the_fork_are_named (void **state)
     core_append (self, run, "pack.settings_overridden", "{'pack':'decoy','overrides':{}}");
     assert_planned (self, fork, "warnings",
                     "['settings override of pack diligence in the fork is not adopted: "
-                    "diligence.confidence_threshold_for_review=0.9']");
+                    "diligence.confidence_threshold_for_review=0.9; to keep it, write it into the "
+                    "parent's settings in the configuration and start the fleet anew']");
 }
 
 /*  After a promote  */

@@ -398,7 +398,8 @@ class Plan:
         """What waits in the fork and was proposed there stays there."""
         waiting = [name for name in named(self.fork.log[self.fork.cut:], "patch_")
                    if self.now.patches[name]["status"] == "proposed"]
-        return [f"{name} is proposed in the fork and not decided; it is not adopted" for name in sorted(waiting)]
+        return [f"{name} is proposed in the fork and not decided; it is not adopted: decide it there and promote again"
+                for name in sorted(waiting)]
 
     def is_empty(self):
         return not any(self.lists.values())
