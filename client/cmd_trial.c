@@ -104,19 +104,39 @@ show_progress (const struct ag_client *self, struct ag_str said)
                         (ag_ask_clock_ms() - self->begun_ms) / 1000);
 }
 
+//  What to look at next; in a fork of which nothing ran there is nothing.
 static void
-show (struct ag_client *self, struct ag_str answer)
+advise (const struct ag_client *self, const char *dir, struct ag_str answer)
+{
+    struct ag_str outcome = ag_pick_text (answer, "outcome"),
+                  run = ag_pick_text (answer, "fork_run_id");
+    if (ag_str_is (outcome, "materialization_failed"))
+        ag_client_remark (self,
+                          "Nothing of it ran. `agsup pack check %s` names what is wrong with the "
+                          "pack, `agsup pack hash %s` prints its pin, `agsup discard %.*s` hides "
+                          "the trial.",
+                          dir, dir, AG_STR_ARG (run));
+    else if (ag_pick_uint (answer, "behavior_failures"))
+        ag_client_remark (self,
+                          "`agsup failures %.*s` shows what broke, `agsup log %.*s` what it did.",
+                          AG_STR_ARG (run), AG_STR_ARG (run));
+    else
+        ag_client_remark (self, "`agsup log %.*s` shows what it did.", AG_STR_ARG (run));
+    if (ag_str_is (outcome, "completed"))
+        ag_client_remark (self,
+                          "`agsup promote %.*s --dry-run` shows what adopting it would change.",
+                          AG_STR_ARG (run));
+}
+
+static void
+show (struct ag_client *self, const char *dir, struct ag_str answer)
 {
     struct ag_buf report = {0};
     struct ag_str outcome = ag_pick_text (answer, "outcome");
     ag_pick_rest (answer, (const char *const[]){"do", "id", "done", NULL}, &report);
     (self->look.json ? ag_look_json : ag_print_trial) (&self->look, ag_buf_str (&report));
-    struct ag_str run = ag_pick_text (answer, "fork_run_id");
-    if (ag_str_is (outcome, "completed") && !self->look.json)
-        ag_client_remark (self,
-                          "`agsup log %.*s` shows what it did, `agsup promote %.*s --dry-run` what "
-                          "adopting that would change.",
-                          AG_STR_ARG (run), AG_STR_ARG (run));
+    if (!self->look.json)
+        advise (self, dir, answer);
     if (!ag_str_is (outcome, "completed"))
         self->status = ag_str_is (outcome, "limits_exceeded") ? ag_code_status (AG_E_NET) : 1;
     ag_buf_fini (&report);
@@ -133,7 +153,7 @@ ag_cmd_trial (struct ag_client *self, const struct ag_args_trial *args, struct a
         rc = ag_client_await (self, &msg, &msg.tried.wait_ms, "the trial", show_progress, &answer,
                               err);
     if (!rc)
-        show (self, ag_buf_str (&answer));
+        show (self, args->pack, ag_buf_str (&answer));
     ag_buf_fini (&begun);
     ag_buf_fini (&answer);
     return rc;

@@ -260,6 +260,16 @@ class Trials(TrialCase):
                                   scenario=self.code("time.sleep(600)"))
         self.assertEqual(report["net"], "wall")
 
+    def test_a_person_is_told_what_to_look_at_next(self):
+        for body, pin, status, says, does_not in (
+                ('graph.add_object ("note", {})', None, 0, "--dry-run` shows", "agsup failures"),
+                ('error ("a failure of its own")', None, 0, "`agsup failures r", "agsup discard"),
+                ("", "sha256:" + "0" * 64, 1, "`agsup pack hash /", "agsup log")):
+            done = self.house.cli(*self.words(self.lua(body), pin=pin), check=False)
+            self.assertEqual(done.returncode, status, done.stdout)
+            self.assertIn(says, done.stderr)
+            self.assertNotIn(does_not, done.stderr)
+
     def test_93_failures_of_behaviours_are_counted_and_decide_nothing(self):
         report = self.trial(self.lua('error ("a failure of its own")'), scenario=MADE * 3)
         self.assertEqual((report["invocations"], report["behavior_failures"]), (3, 3))
