@@ -176,7 +176,7 @@ class World:
             if any(one.parent is run and not self.is_discarded(one) for one in self.runs.values()):
                 raise Refused("kept")
             Writer(run, "runtime").append("runtime.discarded", {})
-        return {"run": run.name, "state": "discarded"}
+        return {"run": run.name, "label": None, "state": "discarded"}
 
     def objects(self, run):
         run, at = self.point(run)
