@@ -76,6 +76,19 @@ read_secret (struct ag_str path, char **text, struct ag_err *err)
     return 0;
 }
 
+//  NAME=VALUE, which holds unless the configuration has set it.
+static int
+add_default (struct ag_launch *launch, char *pair, struct ag_err *err)
+{
+    size_t n = (size_t)(strchr (pair, '=') - pair) + 1;
+    for (size_t i = 0; launch->env[i]; i++)
+        if (!strncmp (launch->env[i], pair, n)) {
+            free (pair);
+            return 0;
+        }
+    return add_env (launch, pair, err);
+}
+
 static int
 add_granted (struct ag_launch *launch, struct ag_str name, struct ag_str entry, struct ag_err *err)
 {
@@ -134,28 +147,37 @@ joined_files (struct ag_str spec)
     return joined;
 }
 
+//  Python keeps back what it prints into a pipe, and loses it when it is ended, unless it is told not to.
+static int
+add_defaults (const struct ag_unit *unit, struct ag_launch *launch, struct ag_err *err)
+{
+    static const char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    int rc = add_default (launch, ag_xstrdup (path), err);
+    if (!rc)
+        rc = add_default (launch, ag_xstrdup ("LANG=C.UTF-8"), err);
+    if (!rc && !unit->inner)
+        rc = add_default (launch, ag_xstrdup ("PYTHONUNBUFFERED=1"), err);
+    if (!rc && unit->dir[0])
+        rc = add_default (launch, ag_xprintf ("HOME=%s", unit->dir), err);
+    return rc;
+}
+
 static int
 add_environment (struct ag_house *house, const struct ag_unit *unit, struct ag_launch *launch,
                  struct ag_err *err)
 {
     struct ag_str spec = ag_buf_str (&unit->spec);
     char *files = joined_files (spec);
-    int rc = add_env (
-        launch, ag_xstrdup ("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
-        err);
-    if (!rc)
-        rc = add_env (launch, ag_xstrdup ("LANG=C.UTF-8"), err);
-    if (!rc && unit->run)
+    int rc = 0;
+    if (unit->run)
         rc =
             add_env (launch, ag_xprintf ("AGSUP_WORKER=ipc://%s", house->daemon->home.worker), err);
     if (!rc && files[0])
         rc = add_env (launch, ag_xprintf ("AGSUP_FILES=%s", files), err);
     if (!rc && unit->inner && is_off (unit, "landlock"))
         rc = add_env (launch, ag_xstrdup ("AGSUP_LANDLOCK=off"), err);
-    if (!rc && unit->dir[0])
-        rc = add_env (launch, ag_xprintf ("HOME=%s", unit->dir), err);
     free (files);
-    return rc ? -1 : add_grants (launch, spec, err);
+    return rc || add_grants (launch, spec, err) || add_defaults (unit, launch, err) ? -1 : 0;
 }
 
 //  agsup-worker lies beside this program.

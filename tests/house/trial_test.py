@@ -287,7 +287,8 @@ class Trials(TrialCase):
                 "ops.append({'op': 'add_object', 'type': 'env', 'data': {'seen': seen}})")
         report = self.run_program(self.program(), scenario=self.code(code))
         (seen,) = self.house.objects(report["fork_run_id"]).values()
-        self.assertEqual(set(seen["seen"]), {"PATH", "LANG", "HOME", "AGSUP_WORKER", "AGSUP_NONCE", "AGSUP_HOME_ID"})
+        self.assertEqual(set(seen["seen"]), {"PATH", "LANG", "HOME", "PYTHONUNBUFFERED", "AGSUP_WORKER", "AGSUP_NONCE",
+                                             "AGSUP_HOME_ID"})
 
     def test_95_and_96_extra_packs_are_loaded_before_the_candidate_or_nothing_is(self):
         pack = self.lua()

@@ -325,6 +325,16 @@ class Fleet(unittest.TestCase):
             self.assertEqual(layer["reason"], said)
         house.down()
 
+    def test_what_python_prints_is_kept_while_it_runs_and_a_configuration_has_the_last_word_on_its_environment(self):
+        code = "import os, time; print(os.environ['LANG'], os.environ['PYTHONUNBUFFERED'], sep='/'); time.sleep(60)"
+        plain = {"command": ["/usr/bin/python3", "-c", code], **({"isolation": "none"} if os.geteuid() else {})}
+        own = {**plain, "command": ["/usr/bin/python3", "-u", "-c", code], "env": {"LANG": "C", "PYTHONUNBUFFERED": "0"}}
+        house = self.house_of({"plain": plain, "own": own}, services={"service": {"command": plain["command"]}})
+        for name, said in ("plain", "C.UTF-8/1"), ("service", "C.UTF-8/1"), ("own", "C/0"):
+            until(f"what {name} says", lambda name=name: house.cli("output", name).stdout)
+            self.assertEqual(house.cli("output", name).stdout.split()[-1], said)
+        house.down()
+
     def test_what_is_too_large_to_be_heard_whole_is_heard_without_its_data(self):
         house = self.house_of({
             "source": agent(WORK),
