@@ -312,10 +312,12 @@ withheld (const struct call *call)
 }
 
 static int
-refuse_withheld (const char *code, struct ag_buf *answer)
+refuse_withheld (const struct call *call, const char *code, struct ag_buf *answer)
 {
     refuse (answer, code,
-            "a fork is served from the record; start it with --effects live for this");
+            call->run->kind == AG_TRIAL
+                ? "a trial does no effect: it is served what the record of its parent has"
+                : "a fork is served from the record; start it with --effects live for this");
     return 0;
 }
 
@@ -335,7 +337,7 @@ ask (struct call *call, struct ag_buf *answer, struct ag_err *err)
         return rc < 0 ? -1 : 0;
     const char *code = withheld (call);
     if (code)
-        return refuse_withheld (code, answer);
+        return refuse_withheld (call, code, answer);
     uint64_t least = call->cost ? call->cost : 1; //  nothing is done when nothing is left
     return is_beyond (call, AG_USED_COST, least, answer) ? 0 : go (call, place, answer, err);
 }
@@ -410,7 +412,7 @@ is_refused (const struct call *call, struct ag_buf *answer)
         return true;
     const char *code = withheld (call);
     if (code)
-        refuse_withheld (code, answer);
+        refuse_withheld (call, code, answer);
     return code || is_beyond (call, AG_USED_COST, call->cost ? call->cost : 1, answer);
 }
 

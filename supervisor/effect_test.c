@@ -9,7 +9,7 @@
 struct fixture {
     struct core *core;
     struct ag_house house;
-    char told[64];
+    char told[64], why[100];
 };
 
 static struct fixture
@@ -39,13 +39,15 @@ ask (struct fixture *self, struct ag_invocation *by, const char *args, bool idem
 {
     struct core *core = self->core;
     struct ag_buf given = value_of (core, args), answer = {0};
-    struct ag_str word = {0}, detail = AG_LIT ("\xc0");
+    struct ag_str word = {0}, why = {0}, detail = AG_LIT ("\xc0");
     struct ag_msg_effect effect = {
         .tool = AG_LIT ("look"), .args = ag_buf_str (&given), .idempotent = idempotent};
     must (core, ag_effect_ask (&self->house, by, &effect, &answer, &core->err));
     ag_map_text (ag_buf_str (&answer), "do", &word);
     if (ag_map_get (ag_buf_str (&answer), "output", &detail))
         ag_map_get (ag_buf_str (&answer), "code", &detail);
+    ag_map_text (ag_buf_str (&answer), "message", &why);
+    snprintf (self->why, sizeof self->why, "%.*s", AG_STR_ARG (why));
     snprintf (self->told, sizeof self->told, "%.*s %s", AG_STR_ARG (word), json_of (core, detail));
     if (by->pending.open) {
         struct ag_buf came = value_of (core, output), said = {0};
@@ -127,6 +129,25 @@ what_the_record_lacks_is_done_in_a_live_fork_and_if_repeatable_in_a_cached_one (
 }
 
 static void
+a_trial_is_refused_without_a_word_of_what_only_a_fork_may_do (void **state)
+{
+    struct fixture self = fixture (state);
+    uint64_t root = root_with_record (&self);
+    uint64_t fork = fork_of (&self, root, AG_EFFECTS_REPLAY);
+    struct ag_birth birth = {.kind = AG_TRIAL, .effects = AG_EFFECTS_REPLAY};
+    struct ag_run *trial;
+    must (self.core, ag_fork (self.core->journal, core_run (self.core, root), 1, &birth, &trial,
+                              &self.core->err));
+    assert_string_equal (ask_at (&self, fork, 1, "{'n':3}", true, "3"), "refused 'not_recorded'");
+    assert_non_null (strstr (self.why, "--effects live"));
+    assert_string_equal (ask_at (&self, trial->number, 1, "{'n':3}", true, "3"),
+                         "refused 'not_recorded'");
+    assert_non_null (strstr (self.why, "a trial does no effect"));
+    assert_null (strstr (self.why, "--effects"));
+    ag_fleet_destroy (&self.house.fleet);
+}
+
+static void
 an_invocation_that_runs_again_is_served_its_own_record_in_every_mode (void **state)
 {
     struct fixture self = fixture (state);
@@ -199,6 +220,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         core_test (a_fork_is_served_what_its_ancestors_asked_unless_it_is_live),
         core_test (what_the_record_lacks_is_done_in_a_live_fork_and_if_repeatable_in_a_cached_one),
+        core_test (a_trial_is_refused_without_a_word_of_what_only_a_fork_may_do),
         core_test (an_invocation_that_runs_again_is_served_its_own_record_in_every_mode),
         core_test (an_invocation_that_can_only_fail_does_so_whatever_its_worker_says_of_it),
     };
