@@ -190,7 +190,11 @@ put_messages (FILE *out)
     fputs ("A request is one msgpack map `{do, ...}`, its answer `{do: \"ok\" | \"error\", ...}`. "
            "Every request of a client also\n"
            "carries `token`, and may carry `id` and `protocol`. Fields that are not named here are "
-           "ignored.\n",
+           "ignored.\n"
+           "A client's request with a wrong word or value is answered with an error and costs "
+           "nothing else; bytes that are no map, a wrong\n"
+           "`token` and a request of another side are answered once, and the connection ends. A "
+           "worker is ended by any of these.\n",
            out);
 #define MSG(name, does, from, help)                                                                \
     fprintf (out, "\n## `%s` of a %s\n\n%s\n", does,                                               \

@@ -121,6 +121,30 @@ a_request_of_another_side_is_refused (void **state)
 }
 
 static void
+a_wrong_word_or_value_is_answered_and_does_not_cost_the_next_request (void **state)
+{
+    (void)state;
+    const char *words[] = {"evnts", "events", "events", "goal"};
+    for (int i = 0; i < 4; i++) {
+        struct ag_buf map = {0};
+        ag_put_map (&map, 3);
+        ag_put_lit (&map, "do");
+        ag_put_lit (&map, words[i]);
+        ag_put_lit (&map, "token");
+        ag_put_lit (&map, house.token);
+        ag_put_lit (&map, "limit");
+        if (i == 1)
+            ag_put_lit (&map, "x");
+        else
+            ag_put_int (&map, -1);
+        assert_int_equal (zmq_send (honest, map.p, map.n, 0), map.n);
+        assert_string_equal (client_hear (honest, 30000).code, "bad_message");
+        expect_service();
+        ag_buf_fini (&map);
+    }
+}
+
+static void
 bytes_that_are_no_request_are_answered_once_and_dropped (void **state)
 {
     (void)state;
@@ -332,6 +356,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         T (a_wrong_token_is_refused_by_name_and_the_connection_ends),
         T (a_request_of_another_side_is_refused),
+        T (a_wrong_word_or_value_is_answered_and_does_not_cost_the_next_request),
         T (bytes_that_are_no_request_are_answered_once_and_dropped),
         T (what_is_too_large_is_refused_with_its_reason_or_by_libzmq),
         T (a_flood_of_requests_costs_the_flooder_alone),
