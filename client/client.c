@@ -129,7 +129,12 @@ ag_client_ask (struct ag_client *self, const struct ag_msg *msg, struct ag_buf *
     struct ag_msg named = *msg;
     if (!named.id.p && self->call->change.request_id)
         named.id = ag_str (self->call->change.request_id);
-    return ag_client_read (self, &named, answer, err);
+    if (ag_client_read (self, &named, answer, err))
+        return -1;
+    struct ag_str remark = ag_pick_text (ag_buf_str (answer), "remark");
+    if (remark.n && !self->look.json)
+        ag_client_remark (self, "%.*s", AG_STR_ARG (remark));
+    return 0;
 }
 
 int

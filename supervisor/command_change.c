@@ -9,6 +9,7 @@
 #include "supervisor/promote.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
+#include "supervisor/remark.h"
 #include "supervisor/retention.h"
 #include "supervisor/spec.h"
 #include "supervisor/unit.h"
@@ -417,6 +418,7 @@ ag_command_promote (struct ag_command *command, struct ag_err *err)
         ag_command_label (fork, answer.out);
         ag_answer_key (&answer, "into_label");
         ag_command_label (fork->above, answer.out);
+        ag_remark_busy (command->house, fork, &answer);
         ag_answer_end (&answer);
     }
     if (!rc && apply)

@@ -52,6 +52,16 @@ class Forks(unittest.TestCase):
     def greetings(self, run):
         return sorted(data["text"] for data in self.house.objects(run, "greeting").values())
 
+    def test_a_promote_says_of_a_fork_that_it_has_work_left(self):
+        fork = self.fork("actor", "--no-start", "--label", self.name)["run_id"]
+        self.house.tell(fork, "tempted", steps=[])
+        promoted = self.house.cli("promote", fork, "--dry-run")
+        self.assertIn(f"{self.name} has still work to do", promoted.stderr)
+        self.assertIn(f"`agsup wait {self.name}`", self.house.json("promote", fork, "--dry-run")["remark"])
+        self.house.cli("start", fork)
+        self.house.cli("wait", fork)
+        self.assertNotIn("remark", self.house.json("promote", fork, "--dry-run"))
+
     def test_several_forks_of_which_one_is_refused_leave_nothing_behind(self):
         self.fork("greeter", "--label", self.name + "-2")
         units = [unit["name"] for unit in self.house.json("status")["forks"]]

@@ -1,0 +1,21 @@
+//  SPDX-License-Identifier: Apache-2.0
+#include "supervisor/remark.h"
+#include "supervisor/queue.h"
+
+static const char *
+name_of (const struct ag_run *run)
+{
+    return run->label[0] ? run->label : run->id;
+}
+
+void
+ag_remark_busy (struct ag_house *house, const struct ag_run *fork, struct ag_answer *answer)
+{
+    if (fork->kind == AG_TRIAL ||
+        ag_queue_idle (house, fork->number)) //  what has ended does no more
+        return;
+    ag_answer_key (answer, "remark");
+    ag_put_textf (answer->out,
+                  "%s has still work to do, and nothing of that is in this: `agsup wait %s` first",
+                  name_of (fork), name_of (fork));
+}
