@@ -93,6 +93,7 @@ answer_event (struct ag_command *command, const struct ag_run *run, uint64_t seq
     ag_put_lit (command->answer, run->id);
     ag_answer_key (&answer, "event_id");
     ag_put_evt (command->answer, seq);
+    ag_remark_unattended (command->house, run, &answer);
     ag_answer_end (&answer);
 }
 
@@ -188,6 +189,7 @@ answer_applied (struct ag_command *command, const struct ag_run *run,
         ag_put_value (command->answer, ag_buf_str (&applied->ids));
     else
         ag_put_list (command->answer, 0);
+    ag_remark_unattended (command->house, run, &answer);
     ag_answer_end (&answer);
 }
 

@@ -4,6 +4,7 @@
 #include "supervisor/fleet.h"
 #include "supervisor/queue.h"
 #include "supervisor/record.h"
+#include "supervisor/remark.h"
 #include "supervisor/retention.h"
 #include "supervisor/state.h"
 #include "supervisor/unit.h"
@@ -411,6 +412,17 @@ put_waited (struct ag_house *house, struct ag_run *run, struct ag_buf *out, stru
     return 0;
 }
 
+//  What an agent that the configuration lost has to do is never done.
+static int
+check_attended (struct ag_house *house, const struct ag_run *run, struct ag_err *err)
+{
+    if (!ag_is_unattended (house, run))
+        return 0;
+    return ag_fail (err, AG_E_FAILED,
+                    "nobody works on %s: its agent is not in the configuration any more",
+                    run->label[0] ? run->label : run->id);
+}
+
 //  Go through the runs of the list: see whether all are there, or put how each stands (out not NULL).
 static int
 each_waited (struct ag_command *command, bool *done, struct ag_buf *out, struct ag_err *err)
@@ -430,6 +442,7 @@ each_waited (struct ag_command *command, bool *done, struct ag_buf *out, struct 
         if (ag_next (&in, &name) || name.kind != AG_TEXT)
             return ag_fail (err, AG_E_BAD_MESSAGE, "runs is a list of names");
         if (ag_run_find (house->journal, name.s, &run, err) ||
+            (!command->msg->wait.ended && check_attended (house, run, err)) ||
             (out && put_waited (house, run, out, err)))
             return -1;
         *done = *done && is_there (command, run);

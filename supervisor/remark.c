@@ -8,6 +8,23 @@ name_of (const struct ag_run *run)
     return run->label[0] ? run->label : run->id;
 }
 
+bool
+ag_is_unattended (struct ag_house *house, const struct ag_run *run)
+{
+    return run->kind != AG_TRIAL && !run->discarded && !ag_fleet_unit (house, run->number, 0) &&
+           !ag_queue_idle (house, run->number);
+}
+
+void
+ag_remark_unattended (struct ag_house *house, const struct ag_run *run, struct ag_answer *answer)
+{
+    if (!ag_is_unattended (house, run))
+        return;
+    ag_answer_key (answer, "remark");
+    ag_put_textf (answer->out, "nobody works on %s: its agent is not in the configuration any more",
+                  name_of (run));
+}
+
 void
 ag_remark_busy (struct ag_house *house, const struct ag_run *fork, struct ag_answer *answer)
 {

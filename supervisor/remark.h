@@ -7,7 +7,13 @@
 #include "common/answer.h"
 #include "supervisor/fleet.h"
 
-//  A `remark` in the answer when a fork is promoted that has still work to do.
+//  Whether a run has something to do and no unit that will: its agent is not in the configuration any more.
+bool ag_is_unattended (struct ag_house *house, const struct ag_run *run);
+
+//  A `remark` in the answer when something came into such a run,
+void ag_remark_unattended (struct ag_house *house, const struct ag_run *run,
+                           struct ag_answer *answer);
+//  or when a fork is promoted that has still work to do.
 void ag_remark_busy (struct ag_house *house, const struct ag_run *fork, struct ag_answer *answer);
 
 #endif

@@ -294,6 +294,23 @@ class Fleet(unittest.TestCase):
         self.assertEqual([e["caused_by"] for e in done], [e["id"] for e in heard])
         house.down()
 
+    def test_what_comes_into_a_run_whose_agent_is_gone_is_remarked_and_waited_for_in_vain(self):
+        house = self.house_of({"gone": agent(WORK), "stays": agent(WORK)})
+        house.tell("gone", "on.work", steps=[])
+        house.idle("gone")
+        house.down()
+        house.configure({"stays": agent(WORK)})
+        house.up()
+        self.assertEqual(house.cli("wait", "gone").returncode, 0)
+        self.assertIn("nobody works on gone", house.cli("goal", "gone", "x").stderr)
+        self.assertIn("nobody works on gone", house.json("tell", "gone", "note", "{}")["remark"])
+        self.assertIn("remark", house.json("apply", "gone", stdin='{"op": "emit", "type": "on.work", "payload": {}}'))
+        waited = house.cli("goal", "gone", "y", "--wait", check=False)
+        self.assertEqual(waited.returncode, 1)
+        self.assertIn("is in the run, but: nobody works on gone", waited.stderr)
+        self.assertNotIn("remark", house.json("tell", "stays", "on.work", '{"steps": []}'))
+        house.down()
+
     def test_a_service_is_ready_when_it_listens(self):
         for address in "127.0.0.1", "[::1]":
             with self.subTest(address), socket.socket(socket.AF_INET6 if "[" in address else socket.AF_INET) as free:
