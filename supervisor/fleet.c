@@ -7,6 +7,7 @@
 #include "supervisor/fleet_inside.h"
 #include "supervisor/private.h"
 #include "supervisor/record.h"
+#include "supervisor/remark.h"
 #include "supervisor/retention.h"
 #include "supervisor/spec.h"
 #include "supervisor/trial.h"
@@ -169,6 +170,21 @@ ag_fleet_want (struct ag_house *house, struct ag_unit *unit, bool wanted, struct
     return 0;
 }
 
+//  What was off with a unit when it last ran, before it runs again.
+static void
+recall (struct ag_house *house, struct ag_run *run)
+{
+    for (uint32_t host = 0; host < AG_HOSTS; host++) {
+        struct ag_unit *unit = ag_fleet_unit (house, run->number, host);
+        struct ag_buf remark = {0};
+        if (!unit || unit->remark[0])
+            continue;
+        ag_remark_policy (house, unit, &remark);
+        ag_remark_set (unit, ag_buf_str (&remark));
+        ag_buf_fini (&remark);
+    }
+}
+
 //  The units of a run, one a host, named after its label or id; a second host's name says what it is.
 int
 ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct ag_err *err)
@@ -194,8 +210,10 @@ ag_fleet_adopt (struct ag_house *house, struct ag_run *run, bool wanted, struct 
         rc = read_wanted (house, unit, wanted, err) ? -1 : 1;
     }
     ag_buf_fini (&spec);
-    if (rc > 0)
+    if (rc > 0) {
         ag_queues_touch (house, run->number);
+        recall (house, run);
+    }
     return rc < 0 ? -1 : 0;
 }
 

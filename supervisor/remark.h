@@ -16,4 +16,8 @@ void ag_remark_unattended (struct ag_house *house, const struct ag_run *run,
 //  or when a fork is promoted that has still work to do.
 void ag_remark_busy (struct ag_house *house, const struct ag_run *fork, struct ag_answer *answer);
 
+//  A policy that names no behaviour holds nobody, as far as the behaviours are known: append so, and log it.
+void ag_remark_policy (struct ag_house *house, const struct ag_unit *unit, struct ag_buf *remark);
+//  It is the unit's remark; empty: it has none.
+void ag_remark_set (struct ag_unit *unit, struct ag_str remark);
 #endif

@@ -7,6 +7,7 @@
 #include "supervisor/fleet.h"
 #include "supervisor/match.h"
 #include "supervisor/mismatch.h"
+#include "supervisor/remark.h"
 #include "supervisor/replay.h"
 #include "supervisor/spec.h"
 #include "supervisor/trial.h"
@@ -165,18 +166,6 @@ ag_session_stop (struct ag_house *house, struct ag_session *session, const char 
     ag_buf_fini (&out);
 }
 
-//  A policy that names no behaviour holds nobody: whoever wrote it has to know.
-static void
-note_policy (struct ag_house *house, struct ag_unit *unit, struct ag_buf *remark)
-{
-    struct ag_str name = ag_queue_policy_of_nobody (house, unit->run, ag_buf_str (&unit->spec));
-    if (!name.p)
-        return;
-    ag_buf_text (remark, "the policy of `%.*s` is not in force: no behaviour has this name",
-                 AG_STR_ARG (name));
-    ag_log (AG_WARN, "unit=%s %.*s", unit->name, AG_STR_ARG (ag_buf_str (remark)));
-}
-
 //  What is off while it runs: its remark, and what the log of its run has to say of it.
 static int
 note_odds (struct ag_house *house, struct ag_unit *unit, struct ag_str behaviors,
@@ -186,12 +175,10 @@ note_odds (struct ag_house *house, struct ag_unit *unit, struct ag_str behaviors
     struct ag_run *run;
     if (ag_run_get (house->journal, unit->run, &run, err))
         return -1;
-    note_policy (house, unit, &remark);
+    ag_remark_policy (house, unit, &remark);
     int rc = ag_mismatch_tell (house->journal, run, ag_buf_str (&unit->spec), unit->host, behaviors,
                                tools, &remark, err);
-    snprintf (unit->remark, sizeof unit->remark, "%.*s", AG_STR_ARG (ag_buf_str (&remark)));
-    while (!ag_utf8 (ag_str (unit->remark))) //  cut within a character
-        unit->remark[strlen (unit->remark) - 1] = 0;
+    ag_remark_set (unit, ag_buf_str (&remark));
     ag_buf_fini (&remark);
     return rc;
 }

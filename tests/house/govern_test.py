@@ -65,6 +65,9 @@ class Governed(unittest.TestCase):
         said = {"actor": "the policy of `wrok` is not in force: no behaviour has this name", "other": None}
         until("what is off", lambda: {unit["name"]: unit["remark"] for unit in house.ask("status")["agents"]} == said)
         self.assertIn("`wrok`", house.cli("doctor", check=False).stdout)
+        house.kill("supervisor")
+        rows = {unit["name"]: unit for unit in house.ask("status")["agents"]}
+        self.assertEqual({name: row["remark"] for name, row in rows.items()}, said, rows)
         house.down()
 
     def test_an_approval_waits_over_a_kill_and_is_decided_by_an_operator(self):
