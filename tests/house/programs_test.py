@@ -115,6 +115,28 @@ class Library(unittest.TestCase):
                     Installed.find(name)
 
 
+class Quickstart(unittest.TestCase):
+    """The words of conf/quickstart/run, before anything is started."""
+
+    def said(self, *words):
+        done = subprocess.run([os.path.join(SOURCE, "conf/quickstart/run"), *words, "--check"], text=True,
+                              capture_output=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_a_folder_without_what_it_audits_is_refused_with_what_is_wanted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/package")
+            status, words = self.said("--folder", folder)
+            self.assertEqual(status, 2)
+            self.assertIn("one folder a package, each with a file `copyright`", words)
+            with open(f"{folder}/package/copyright", "w", encoding="utf-8"):
+                self.assertEqual(self.said("--folder", folder), (0, ""))
+
+    def test_help_is_its_usage(self):
+        status, words = self.said("--help")
+        self.assertEqual((status, "[--folder DIR] [--keep]" in words), (0, True))
+
+
 class Guide(unittest.TestCase):
     """docs/guides/programs.md is as true as the files that it shows."""
 
