@@ -371,15 +371,22 @@ static const struct {
 static int
 dispatch (struct request *request, struct ag_err *err)
 {
-    static const char *const names[] = {"registering", "ready", "waiting", "busy"};
+    static const char *const names[] = {
+        [AG_SESSION_READY] = "ready", [AG_SESSION_WAITING] = "waiting", [AG_SESSION_BUSY] = "busy"};
     struct ag_session *session = request->session;
     request->invocation = open_of (session);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (table[i].type == request->msg->type && table[i].states & 1u << session->state &&
             (session->state != AG_SESSION_BUSY || request->invocation))
             return table[i].handle (request, err);
-    return ag_fail (err, AG_E_BAD_MESSAGE, "%s came out of turn: this worker is %s",
-                    ag_wire_shape (request->msg->type)->word, names[session->state]);
+    const char *word = ag_wire_shape (request->msg->type)->word;
+    if (session->state == AG_SESSION_REGISTERING)
+        return ag_fail (err, AG_E_BAD_MESSAGE,
+                        "%s came out of turn: hello had no `behaviors`, and no register has told "
+                        "them since",
+                        word);
+    return ag_fail (err, AG_E_BAD_MESSAGE, "%s came out of turn: this worker is %s", word,
+                    names[session->state]);
 }
 
 //  A worker that broke the protocol: its reason in its run's log, its process ended.

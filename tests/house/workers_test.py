@@ -331,6 +331,16 @@ class Fleet(unittest.TestCase):
         self.state(house, "plain", "ready")
         house.down()
 
+    def test_a_hello_without_behaviours_is_told_what_it_lacks(self):
+        code = ("import os, time, zmq, msgpack; s = zmq.Context().socket(zmq.REQ); s.connect(os.environ['AGSUP_WORKER'])\n"
+                "for ask in {'do': 'hello', 'protocol': 1, 'nonce': os.environ['AGSUP_NONCE'], 'name': 'x', 'bahaviors': []}, "
+                "{'do': 'next'}:\n    s.send(msgpack.packb(ask)); s.recv()\n")
+        free = {"isolation": "none"} if os.geteuid() else {}
+        house = self.house_of({"misspelled": {"command": ["/usr/bin/python3", "-c", code], **free}})
+        first = until("a refusal", lambda: house.log_of("misspelled", "worker.refused"))[0]
+        self.assertIn("hello had no `behaviors`", first["payload"]["reason"])
+        house.down()
+
     def test_a_service_works_in_its_dir_and_without_one_in_the_folder_of_the_configuration(self):
         where = {"command": ["/bin/sh", "-c", "pwd; exec sleep 60"]}
         house = self.house_of({}, services={"plain": where, "given": {**where, "dir": "actor"}})
