@@ -50,7 +50,7 @@ find_hash (struct ag_str text, struct ag_err *err)
                               integrity = {&pack, AG_LIT ("integrity"), 0},
                               key = {&integrity, AG_LIT ("content_hash"), 0};
     struct ag_buf value = {0};
-    struct ag_str table, hash;
+    struct ag_str table, hash = {0};
     const char *found = NULL;
     unsigned line = 0, column = 0;
     ag_toml_t *toml = ag_toml_new (text, &value, err);
@@ -60,7 +60,12 @@ find_hash (struct ag_str text, struct ag_err *err)
         const char *at = find_line (text, line);
         found = at ? memmem (at, text.n - (size_t)(at - text.p), hash.p, hash.n) : NULL;
     }
-    if (toml && !found)
+    if (toml && !found && hash.p)
+        ag_fail (err, AG_E_PACK,
+                 "pack.integrity.content_hash is `%.*s`, which is no hash to be written over: put "
+                 "\"sha256:\" and 64 zeros there",
+                 AG_STR_ARG (hash));
+    else if (toml && !found)
         ag_fail (err, AG_E_PACK, "manifest.toml has no pack.integrity.content_hash to say anew");
     ag_toml_destroy (&toml);
     ag_buf_fini (&value);

@@ -25,8 +25,8 @@ show_loaded (struct ag_client *self, const char *dir, struct ag_str answer)
     if (ag_pick_bool (answer, "until_up"))
         ag_client_remark (
             self,
-            "It holds until the next `agsup up`, which loads the packs that agsup.toml "
-            "names: name %s there to keep it.",
+            "The next `agsup up` loads the packs that agsup.toml names, as they are then: %s "
+            "stays if it is one of them.",
             dir);
 }
 

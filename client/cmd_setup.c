@@ -44,15 +44,15 @@ show_fine (const struct ag_client *self, struct ag_str conf)
     ag_buf_fini (&out);
 }
 
-//  The error as ever, and beside it every line that is wrong with what was checked.
+//  The error as ever, and beside it every line that is wrong with what was checked; for people the verdict after them.
 static void
-show_problems (struct ag_client *self, const char *checked, struct ag_str problems,
+show_problems (struct ag_client *self, const char *verdict, struct ag_str problems,
                struct ag_err *err)
 {
     struct ag_buf answer = {0}, out = {0};
     if (!self->look.json && problems.n) {
         ag_look_lines (stderr, problems);
-        ag_fail (err, err->code, "%s is not valid, as said above", checked);
+        ag_fail (err, err->code, "%s", verdict);
     }
     if (!self->look.json)
         return;
@@ -165,16 +165,34 @@ ag_cmd_check (struct ag_client *self, const struct ag_args_check *args, struct a
     if (!self->place.config)
         return ag_fail (err, AG_E_CONFIG, "no agsup.toml here or upwards; `agsup init` makes one");
     struct ag_buf conf = {0}, problems = {0};
+    char *verdict = ag_xprintf ("%s is not valid, as said above", self->place.config);
     int rc = ag_conf_load (self->place.config, &conf, &problems, err);
     if (!rc)
         rc = check_agents (ag_buf_str (&conf), &problems, err);
     if (!rc)
         show_fine (self, ag_buf_str (&conf));
     else
-        show_problems (self, self->place.config, ag_buf_str (&problems), err);
+        show_problems (self, verdict, ag_buf_str (&problems), err);
+    free (verdict);
     ag_buf_fini (&conf);
     ag_buf_fini (&problems);
     return self->status ? 0 : rc;
+}
+
+//  What is wrong is said of the manifest alone, and asked for by a trial: an agent runs the pack as it is.
+static bool
+is_for_a_trial (const char *dir, struct ag_str lines)
+{
+    struct ag_buf pack = {0};
+    struct ag_err err;
+    while (lines.n && ag_str_starts (lines, "manifest.toml:")) {
+        const char *end = memchr (lines.p, '\n', lines.n);
+        size_t n = end ? (size_t)(end - lines.p) + 1 : lines.n;
+        lines = (struct ag_str){lines.p + n, lines.n - n};
+    }
+    bool runs = !lines.n && !ag_pack_read (dir, &pack, &err);
+    ag_buf_fini (&pack);
+    return runs;
 }
 
 int
@@ -184,10 +202,16 @@ ag_cmd_pack_check (struct ag_client *self, const struct ag_args_pack_check *args
     struct ag_buf problems = {0}, out = {0};
     size_t count = 0;
     int rc = ag_pack_check (args->dir, &problems, &count, err);
+    bool runs = !rc && count && is_for_a_trial (args->dir, ag_buf_str (&problems));
+    char *verdict = runs ? ag_xprintf ("an agent runs %s as it is; a trial of it asks for what is "
+                                       "said above",
+                                       args->dir)
+                         : ag_xprintf ("%s is not valid, as said above", args->dir);
     if (!rc && count)
-        rc = ag_fail (err, AG_E_PACK, "%zu problem%s in %s", count, ag_look_s (count), args->dir);
+        rc = ag_fail (err, AG_E_PACK, "%zu problem%s in %s%s", count, ag_look_s (count), args->dir,
+                      runs ? " for a trial; an agent runs it as it is" : "");
     if (rc)
-        show_problems (self, args->dir, ag_buf_str (&problems), err);
+        show_problems (self, verdict, ag_buf_str (&problems), err);
     else if (self->look.json) {
         ag_put_map (&out, 1);
         ag_put_lit (&out, "ok");
@@ -195,6 +219,7 @@ ag_cmd_pack_check (struct ag_client *self, const struct ag_args_pack_check *args
         ag_look_json (&self->look, ag_buf_str (&out));
     } else
         printf ("%s is valid\n", args->dir);
+    free (verdict);
     ag_buf_fini (&problems);
     ag_buf_fini (&out);
     return self->status ? 0 : rc;

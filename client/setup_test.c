@@ -231,6 +231,44 @@ a_pack_is_made_whole_checked_and_hashed_without_a_fleet (void **state)
     free (spoil);
 }
 
+static void
+a_check_says_of_a_pack_that_only_a_trial_asks_for_more_than_it_has (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/agsup-init-XXXXXX";
+    assert_non_null (mkdtemp (dir));
+    char *make = ag_xprintf (
+             "cd %s && printf '[pack]\nname=\"bare\"\nversion=\"1\"\ndescription=\"x\"\n' "
+             "> manifest.toml && echo 'local x = 1' > main.lua",
+             dir),
+         *check = ag_xprintf ("pack check %s", dir),
+         *spoil = ag_xprintf ("echo 'local f = io' > %s/main.lua", dir),
+         *hash =
+             ag_xprintf ("echo '[pack.integrity]\ncontent_hash = \"x\"' >> %s/manifest.toml", dir),
+         *anew = ag_xprintf ("pack hash %s --write", dir), *remove = ag_xprintf ("rm -rf %s", dir);
+    assert_int_equal (system (make), 0);
+    struct outcome outcome = run ("/nowhere", check);
+    assert_int_equal (outcome.status, -1);
+    assert_int_equal (outcome.err.code, AG_E_PACK);
+    assert_contains (outcome.err.text, "an agent runs /tmp/agsup-init-");
+    outcome_fini (&outcome);
+    assert_int_equal (system (spoil), 0);
+    outcome = run ("/nowhere", check);
+    assert_contains (outcome.err.text, "is not valid, as said above");
+    outcome_fini (&outcome);
+    assert_int_equal (system (hash), 0);
+    outcome = run ("/nowhere", anew);
+    assert_contains (outcome.err.text, "content_hash is `x`, which is no hash");
+    outcome_fini (&outcome);
+    assert_int_equal (system (remove), 0);
+    free (make);
+    free (check);
+    free (spoil);
+    free (hash);
+    free (anew);
+    free (remove);
+}
+
 //  Where the nursery looks: the group of the process, wherever version 2 is mounted.
 static void
 doctor_says_where_control_groups_are_or_why_there_are_none (void **state)
@@ -277,6 +315,7 @@ main (void)
         cmocka_unit_test (init_makes_a_fleet_that_check_finds_valid_and_never_writes_over),
         cmocka_unit_test (check_lists_every_problem_beside_the_error),
         cmocka_unit_test (check_refuses_settings_of_a_pack_that_the_agent_does_not_have),
+        cmocka_unit_test (a_check_says_of_a_pack_that_only_a_trial_asks_for_more_than_it_has),
         cmocka_unit_test (a_pack_is_made_whole_checked_and_hashed_without_a_fleet),
         cmocka_unit_test (doctor_names_who_gave_up),
         cmocka_unit_test (doctor_says_where_control_groups_are_or_why_there_are_none),

@@ -68,7 +68,7 @@ copy_data (struct ag_repair *self, const char *from, const char *to, struct ag_e
 {
     DIR *dir = opendir (from);
     if (!dir)
-        return ag_fail (err, AG_E_NOT_FOUND, "%s: %s", from, strerror (errno));
+        return ag_fail (err, AG_E_USAGE, "%s: %s", from, strerror (errno));
     int rc =
         mkdir (to, 0700) ? ag_fail (err, AG_E_SYSTEM, "mkdir %s: %s", to, strerror (errno)) : 0;
     for (const struct dirent *file; !rc && (file = readdir (dir));) {
@@ -259,7 +259,7 @@ repair (struct ag_repair *self, const char *from, const char *to, struct ag_err 
     char *data = ag_xprintf ("%s/data", to);
     int rc = -1;
     if (access (source, R_OK | X_OK))
-        ag_fail (err, AG_E_NOT_FOUND, "%s: %s", source, strerror (errno));
+        ag_fail (err, AG_E_USAGE, "%s is no home: %s: %s", from, source, strerror (errno));
     else if (!make_home (to, err) && !copy_data (self, source, damaged, err))
         rc = rescue_into (self, damaged, data, err);
     ag_tree_remove (damaged);

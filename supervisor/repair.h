@@ -12,7 +12,7 @@
 //  From: a home that nobody holds, or a copy of one. To: a folder that is empty or not there. Appends to report
 //  {ok, from, to, events, events_lost, runs: [{run, label, events, first_lost, reason}],
 //   files: [{file, reason}]}; events_lost counts what the store's own counter says, null when that is lost too.
-//  ok: nothing was lost. AG_E_RUNNING, AG_E_NOT_FOUND, AG_E_EXISTS, AG_E_FORMAT; AG_E_CORRUPT when nothing can
+//  ok: nothing was lost. AG_E_RUNNING, AG_E_USAGE, AG_E_EXISTS, AG_E_FORMAT; AG_E_CORRUPT when nothing can
 //  be read at all.
 int ag_repair (const char *from, const char *to, struct ag_buf *report, struct ag_err *err);
 #endif

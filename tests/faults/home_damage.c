@@ -352,8 +352,7 @@ a_home_that_a_fleet_holds_or_a_place_that_is_taken_is_refused (void **state)
     close (fd);
     refuses (core, ag_repair (self->copy, self->whole, &report, &core->err), AG_E_USAGE,
              self->whole);
-    refuses (core, ag_repair (self->dir, self->fresh, &report, &core->err), AG_E_NOT_FOUND,
-             self->dir);
+    refuses (core, ag_repair (self->dir, self->fresh, &report, &core->err), AG_E_USAGE, self->dir);
     ag_home_fini (&home);
 }
 

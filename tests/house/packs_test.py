@@ -370,7 +370,7 @@ class Packs(unittest.TestCase):
         for run, greeting in (("script", "A"), ("f", "F")):
             done = house.cli("pack", "load", run, greet)
             self.assertIn("What was set is not kept: setting old of pack hello is 2", done.stderr)
-            self.assertEqual(run == "script", f"until the next `agsup up`, which loads the packs that agsup.toml names: name {greet}" in done.stderr)
+            self.assertEqual(run == "script", f"The next `agsup up` loads the packs that agsup.toml names, as they are then: {greet}" in done.stderr)
             self.assertEqual(house.log_of(run, "pack.loaded")[-1]["payload"]["settings"],
                              {"greeting": greeting, "loud": 2, "old": "text"})
             self.assertEqual(self.in_force(run, "hello"), {"word": "two", "greeting": greeting, "loud": 2})
