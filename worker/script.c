@@ -221,7 +221,8 @@ protect (struct ag_act *act, lua_CFunction fn)
     if (act->tripped) {
         ag_buf_clear (&act->message);
         if (act->tripped == AG_TRIP_MEMORY)
-            ag_buf_text (&act->message, "out of memory: more than %zu bytes",
+            ag_buf_text (&act->message,
+                         "out of memory: more than %zu bytes, the script's part of the net memory",
                          act->limits.memory_bytes);
         else
             ag_buf_text (&act->message, "out of time: more than %d ms", (int)act->limits.wall_ms);
