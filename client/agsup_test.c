@@ -104,6 +104,27 @@ nobody_is_there_is_69_and_not_built_is_2 (void **state)
     outcome_fini (&outcome);
 }
 
+//  The program alone, without the shared object that the other commands load.
+static void
+up_begins_before_the_rest_is_loaded (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/agsup-alone-XXXXXX";
+    assert_non_null (mkdtemp (dir));
+    char *line = ag_xprintf ("mkdir %s/bin; cp \"$(command -v agsup)\" %s/bin; %s/bin/agsup up -d",
+                             dir, dir, dir);
+    struct outcome outcome = agsup (line);
+    assert_int_equal (outcome.status, 78);
+    assert_contains (outcome.err, "no agsup.toml here or upwards");
+    outcome_fini (&outcome);
+    free (line);
+    line = ag_xprintf ("%s/bin/agsup status; rm -r %s", dir, dir);
+    outcome = agsup (line);
+    assert_contains (outcome.err, "agsup-client.so");
+    outcome_fini (&outcome);
+    free (line);
+}
+
 static void
 help_is_data (void **state)
 {
@@ -203,6 +224,7 @@ main (void)
         cmocka_unit_test (version_is_one_line),
         cmocka_unit_test (words_go_to_stderr_and_a_document_to_stdout),
         cmocka_unit_test (nobody_is_there_is_69_and_not_built_is_2),
+        cmocka_unit_test (up_begins_before_the_rest_is_loaded),
         cmocka_unit_test (help_is_data),
         cmocka_unit_test (help_of_a_word_that_begins_commands_is_these_commands),
         cmocka_unit_test (what_was_made_to_start_from_is_told_with_the_next_step),

@@ -55,30 +55,15 @@ set_locale (void)
         setlocale (LC_CTYPE, "C.UTF-8");
 }
 
-char *
-ag_client_program (const char *name)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink ("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    char *slash = strrchr (self, '/');
-    if (slash) {
-        char *beside = ag_xprintf ("%.*s/%s", (int)(slash - self), self, name);
-        if (!access (beside, X_OK))
-            return beside;
-        free (beside);
-    }
-    return ag_xstrdup (name);
-}
-
 int
-ag_client_run (const struct ag_call *call, struct ag_err *err)
+ag_client_run (const struct ag_call *call, const struct ag_started *started, struct ag_err *err)
 {
 #ifndef __SANITIZE_ADDRESS__    //  whose search for leaks traces this process
     prctl (PR_SET_DUMPABLE, 0); //  it holds the token
 #endif
     set_locale();
-    struct ag_client self = {.call = call, .look = ag_look (call), .begun_ms = ag_ask_clock_ms()};
+    struct ag_client self = {
+        .call = call, .look = ag_look (call), .started = started, .begun_ms = ag_ask_clock_ms()};
     int rc = ag_place_find (call, &self.place, err);
     if (!rc)
         rc = handlers[call->command->cmd](&self, err);

@@ -11,18 +11,21 @@
 #include "client/look.h"
 #include "client/pick.h"
 #include "client/place.h"
+#include "client/start.h"
 
 struct ag_client {
     const struct ag_call *call;
     struct ag_look look;
     struct ag_place place;
-    ag_ask_t *ask;    //  NULL until something was asked
+    const struct ag_started *started; //  what `up` waits for
+    ag_ask_t *ask;                    //  NULL until something was asked
     int64_t begun_ms; //  by ag_ask_clock_ms; --timeout of all waiting counts from here
     int status;
 };
 
 //  The entry of the shared object: run the command; its exit status, or -1.
-int ag_client_run (const struct ag_call *call, struct ag_err *err);
+int ag_client_run (const struct ag_call *call, const struct ag_started *started,
+                   struct ag_err *err);
 
 //  Every handler: int ag_cmd_goal (struct ag_client *, const struct ag_args_goal *, struct ag_err *).
 #define HANDLER_HERE(name)
@@ -42,8 +45,6 @@ int ag_client_run (const struct ag_call *call, struct ag_err *err);
 #undef HANDLER_LATER
 #undef HANDLER_SHARED
 
-//  Another program of ours: beside this one, else its name, for PATH to find. The caller frees it.
-char *ag_client_program (const char *name);
 //  The home that was named or found. AG_E_NO_SUPERVISOR when nothing names one.
 int ag_client_home (struct ag_client *self, struct ag_err *err);
 //  Ask the house, within --timeout. A command that changes something carries --request-id.

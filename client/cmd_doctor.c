@@ -343,7 +343,7 @@ add_probe (struct checks *self, char *line)
 static FILE *
 start_probe (pid_t *pid)
 {
-    char *program = ag_client_program ("agsupd"), *argv[] = {program, "--probe", NULL};
+    char *program = ag_place_program ("agsupd"), *argv[] = {program, "--probe", NULL};
     posix_spawn_file_actions_t files;
     int ends[2], error = pipe2 (ends, O_CLOEXEC) ? errno : 0;
     if (!error) {

@@ -70,7 +70,7 @@ ag_cmd_repair (struct ag_client *self, const struct ag_args_repair *args, struct
     if (!args->to || !*args->to)
         return ag_fail (err, AG_E_USAGE, "repair needs --to DIR, the new home");
     struct ag_buf out = {0};
-    char *program = ag_client_program ("agsup-supervisor");
+    char *program = ag_place_program ("agsup-supervisor");
     char *argv[] = {program, "--repair", (char *)args->from, (char *)args->to, NULL};
     ag_client_progress (self, "reading %s", args->from);
     int rc = run (argv, &out, err) || check_answer (ag_buf_str (&out), err) ? -1 : 0;

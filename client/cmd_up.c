@@ -3,15 +3,11 @@
 #include "client/client.h"
 #include "common/home.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,57 +21,10 @@ enum {
     WORDS_BYTES = 300
 };
 
-extern char **environ;
-
 static void
 pause_a_moment (void)
 {
     nanosleep (&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
-}
-
-//  Whose lock it is, if a house stands already.
-static int
-check_is_free (const char *dir, struct ag_err *err)
-{
-    struct ag_home home;
-    struct ag_err none;
-    if (ag_home_open (&home, dir, &none))
-        return 0;
-    pid_t pid = ag_home_holder (&home, err);
-    ag_home_fini (&home);
-    return pid > 0 ? ag_fail (err, AG_E_RUNNING, "process %d holds the home %s", pid, dir) : pid;
-}
-
-//  HOME/log/house.log, open for appending.
-static int
-open_log (const char *dir, char path[PATH_MAX], struct ag_err *err)
-{
-    if (ag_home_make (dir, err))
-        return -1;
-    snprintf (path, PATH_MAX, "%s/log", dir);
-    if (mkdir (path, 0700) && errno != EEXIST)
-        return ag_fail (err, AG_E_SYSTEM, "mkdir %s: %s", path, strerror (errno));
-    snprintf (path, PATH_MAX, "%s/log/house.log", dir);
-    return ag_home_open_file (path, O_WRONLY | O_CREAT | O_APPEND, err);
-}
-
-//  In a session of its own, with nothing of ours but the log, nor of whoever called us: a shell's lock, say.
-static int
-spawn_nursery (char *const *argv, int log, pid_t *pid, struct ag_err *err)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    posix_spawn_file_actions_init (&files);
-    posix_spawn_file_actions_addopen (&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen (&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2 (&files, log, STDERR_FILENO);
-    posix_spawn_file_actions_addclosefrom_np (&files, STDERR_FILENO + 1);
-    posix_spawnattr_init (&attr);
-    posix_spawnattr_setflags (&attr, POSIX_SPAWN_SETSID);
-    int no = posix_spawnp (pid, argv[0], &files, &attr, argv, environ);
-    posix_spawnattr_destroy (&attr);
-    posix_spawn_file_actions_destroy (&files);
-    return no ? ag_fail (err, AG_E_SYSTEM, "%s: %s", argv[0], strerror (no)) : 0;
 }
 
 //  The last lines of a log, from the line that says why a process ended when there is one; whole lines, and
@@ -108,12 +57,12 @@ drop_hint (char *words, enum ag_code code)
 
 //  It ended instead of getting ready: its exit status says what kind of reason, its log which one.
 static int
-fail_ended (int status, const char *path, off_t from, struct ag_err *err)
+fail_ended (int status, const struct ag_started *started, struct ag_err *err)
 {
     char text[TAIL_BYTES + 1] = "";
-    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    int fd = open (started->log, O_RDONLY | O_CLOEXEC);
     off_t end = fd >= 0 ? lseek (fd, 0, SEEK_END) : 0;
-    off_t at = end - from > TAIL_BYTES ? end - TAIL_BYTES : from;
+    off_t at = end - started->from > TAIL_BYTES ? end - TAIL_BYTES : started->from;
     ssize_t n = fd >= 0 ? pread (fd, text, TAIL_BYTES, at) : 0;
     while (n > 0 && text[n - 1] == '\n')
         n--;
@@ -127,7 +76,7 @@ fail_ended (int status, const char *path, off_t from, struct ag_err *err)
                                                                 : AG_E_FAILED;
     char *words = last_words (text);
     drop_hint (words, kind);
-    return ag_fail (err, kind, "the fleet ended before it was ready: %s (%s)", words, path);
+    return ag_fail (err, kind, "the fleet ended before it was ready: %s (%s)", words, started->log);
 }
 
 //  One look: whether the house of this process answers, and not that of another `up` at the same time; why names a
@@ -156,19 +105,19 @@ is_ready (const char *dir, pid_t pid, struct ag_err *why)
 }
 
 static int
-await_ready (const struct ag_client *self, pid_t pid, const char *path, off_t from,
-             struct ag_err *err)
+await_ready (const struct ag_client *self, struct ag_err *err)
 {
     int status;
+    pid_t pid = self->started->pid;
     struct ag_err why = {0};
     while (!is_ready (self->place.home, pid, &why) || why.code) {
         if (why.code)
             return ag_fail (err, why.code, "process %d waits for room: %s", pid, why.text);
         if (waitpid (pid, &status, WNOHANG) == pid)
-            return fail_ended (status, path, from, err);
+            return fail_ended (status, self->started, err);
         if (!ag_client_left_ms (self, UP_MS))
             return ag_fail (err, AG_E_TIMEOUT, "process %d is not ready yet; %s says why", pid,
-                            path);
+                            self->started->log);
         ag_client_progress (self, "starting %s", self->place.home);
         pause_a_moment();
     }
@@ -193,42 +142,15 @@ show_up (const struct ag_client *self, pid_t pid)
     ag_buf_fini (&out);
 }
 
-static int
-detach (struct ag_client *self, char *const *argv, struct ag_err *err)
-{
-    char path[PATH_MAX];
-    pid_t pid;
-    int log = open_log (self->place.home, path, err);
-    if (log < 0)
-        return -1;
-    off_t from = lseek (log, 0, SEEK_END);
-    int rc = spawn_nursery (argv, log, &pid, err);
-    close (log);
-    if (!rc)
-        rc = await_ready (self, pid, path, from, err);
-    ag_client_progress (self, NULL);
-    if (!rc)
-        show_up (self, pid);
-    return rc;
-}
-
+//  agsupd was spawned before this was loaded.
 int
 ag_cmd_up (struct ag_client *self, const struct ag_args_up *args, struct ag_err *err)
 {
-    if (!self->place.config)
-        return ag_fail (err, AG_E_CONFIG, "no agsup.toml here or upwards; `agsup init` makes one");
-    if (check_is_free (self->place.home, err))
-        return -1;
-    char *program = ag_client_program ("agsupd");
-    char *argv[] = {program, "--home", self->place.home, "--config", self->place.config, NULL};
-    int rc = 0;
-    if (args->detach)
-        rc = detach (self, argv, err);
-    else {
-        execvp (program, argv);
-        rc = ag_fail (err, AG_E_SYSTEM, "%s: %s", program, strerror (errno));
-    }
-    free (program);
+    (void)args;
+    int rc = await_ready (self, err);
+    ag_client_progress (self, NULL);
+    if (!rc)
+        show_up (self, self->started->pid);
     return rc;
 }
 

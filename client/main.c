@@ -2,10 +2,11 @@
  *
  *  A command that needs no other process is done here with libc alone, so that it starts as fast as a
  *  program can. The others live in a shared object beside, with the libraries they need: linked here
- *  they would cost each start four times as much.
+ *  they would cost each start four times as much. agsupd is started before they are loaded.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #include "client/help.h"
+#include "client/start.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 typedef int run_fn (const struct ag_call *call, struct ag_err *err);
+typedef int loaded_fn (const struct ag_call *call, const struct ag_started *started,
+                       struct ag_err *err);
 
 //  The handlers that are linked here; NULL: the shared object has it.
 static run_fn *const here[AG_CMDS] = {
@@ -32,8 +35,8 @@ static run_fn *const here[AG_CMDS] = {
 };
 
 //  agsup-client.so beside the program, or where it is installed.
-static int
-run_loaded (const struct ag_call *call, struct ag_err *err)
+static loaded_fn *
+load (struct ag_err *err)
 {
     static const char *const places[] = {"agsup-client.so",
                                          "../" AG_LIBDIR "/agsup/agsup-client.so"};
@@ -47,8 +50,20 @@ run_loaded (const struct ag_call *call, struct ag_err *err)
         snprintf (path, sizeof path, "%s%s", self, places[i]);
         library = dlopen (path, RTLD_NOW);
     }
-    run_fn *run = library ? (run_fn *)dlsym (library, "ag_client_run") : NULL;
-    return run ? run (call, err) : ag_fail (err, AG_E_SYSTEM, "%s", dlerror());
+    loaded_fn *run = library ? (loaded_fn *)dlsym (library, "ag_client_run") : NULL;
+    if (!run)
+        ag_fail (err, AG_E_SYSTEM, "%s", dlerror());
+    return run;
+}
+
+static int
+run_loaded (const struct ag_call *call, struct ag_err *err)
+{
+    struct ag_started started = {0};
+    if (ag_start (call, &started, err))
+        return -1;
+    loaded_fn *run = load (err);
+    return run ? run (call, &started, err) : -1;
 }
 
 static int

@@ -33,8 +33,11 @@ run (const char *dir, const char *line)
     struct ag_call call;
     if (ag_parse (argc, argv, &call, &outcome.err))
         fail_msg ("%s", outcome.err.text);
+    struct ag_started started = {0};
     struct capture capture = capture_begin();
-    outcome.status = ag_client_run (&call, &outcome.err);
+    outcome.status = ag_start (&call, &started, &outcome.err)
+                         ? -1
+                         : ag_client_run (&call, &started, &outcome.err);
     outcome.out = capture_end (&capture);
     ag_call_fini (&call);
     free (text);

@@ -2,6 +2,7 @@
 #include "client/place.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,4 +93,20 @@ ag_place_fini (struct ag_place *place)
     free (place->config);
     free (place->home);
     *place = (struct ag_place){0};
+}
+
+char *
+ag_place_program (const char *name)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink ("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    char *slash = strrchr (self, '/');
+    if (slash) {
+        char *beside = ag_xprintf ("%.*s/%s", (int)(slash - self), self, name);
+        if (!access (beside, X_OK))
+            return beside;
+        free (beside);
+    }
+    return ag_xstrdup (name);
 }

@@ -14,4 +14,6 @@ struct ag_place {
 //  upwards. AG_E_CONFIG when a configuration that was named cannot be read.
 int ag_place_find (const struct ag_call *call, struct ag_place *place, struct ag_err *err);
 void ag_place_fini (struct ag_place *place);
+//  Another program of ours: beside this one, else its name, for PATH to find. The caller frees it.
+char *ag_place_program (const char *name);
 #endif
