@@ -48,7 +48,7 @@ load (struct ag_err *err)
     self[n > 0 ? n : 0] = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places && !library; i++) {
         snprintf (path, sizeof path, "%s%s", self, places[i]);
-        library = dlopen (path, RTLD_NOW);
+        library = dlopen (path, RTLD_LAZY);
     }
     loaded_fn *run = library ? (loaded_fn *)dlsym (library, "ag_client_run") : NULL;
     if (!run)
