@@ -88,6 +88,13 @@ add (struct ag_procs *self, const struct ag_proc *proc)
     self->list[self->count++] = *proc;
 }
 
+//  What could not be looked at may well be there.
+static bool
+is_short (void)
+{
+    return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+}
+
 int
 ag_procs_read (struct ag_procs *self)
 {
@@ -98,7 +105,7 @@ ag_procs_read (struct ag_procs *self)
         pid_t pid = (pid_t)strtol (entry->d_name, NULL, 10);
         if (pid > 0 && look (self, pid, &proc))
             add (self, &proc);
-        else if (pid > 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+        else if (pid > 0 && is_short())
             return -1;
     }
     if (errno)
@@ -266,26 +273,44 @@ ag_proc_signal (const struct ag_procs *self, const struct ag_proc *proc, int sig
     close (fd);
 }
 
-//  Signal what belongs to the home, at most `room` of them, and hold what was signalled.
-static size_t
-end_some (struct ag_procs *self, const char *home_id, struct pollfd *held, size_t room)
+static bool
+is_of_home (const struct ag_procs *self, pid_t pid, const char *home_id)
 {
     char value[64];
+    return ag_proc_env (self, pid, "AGSUP_HOME_ID", value, sizeof value) &&
+           !strcmp (value, home_id);
+}
+
+//  Looked at again when it is held: what has the number then is the process that is held, or that one has ended.
+static int
+hold_of_home (const struct ag_procs *self, pid_t pid, const char *home_id)
+{
+    int fd = is_of_home (self, pid, home_id) ? (int)syscall (SYS_pidfd_open, pid, 0) : -1;
+    if (fd < 0 || is_of_home (self, pid, home_id))
+        return fd;
+    close (fd);
+    return -1;
+}
+
+//  Signal what belongs to the home, at most `room` of them, and hold what was signalled: how many, or -1 with errno.
+//  Nothing else is read of a process than its environment.
+static ssize_t
+end_some (struct ag_procs *self, const char *home_id, struct pollfd *held, size_t room)
+{
     size_t n = 0;
     pid_t us = getpid();
-    for (size_t i = 0; i < self->count && n < room; i++) {
-        const struct ag_proc *proc = &self->list[i];
-        if (proc->pid == us ||
-            !ag_proc_env (self, proc->pid, "AGSUP_HOME_ID", value, sizeof value) ||
-            strcmp (value, home_id))
-            continue;
-        int pidfd = ag_proc_hold (self, proc);
+    rewinddir (self->dir);
+    for (struct dirent *entry; n < room && (errno = 0, entry = readdir (self->dir));) {
+        pid_t pid = (pid_t)strtol (entry->d_name, NULL, 10);
+        int pidfd = pid > 0 && pid != us ? hold_of_home (self, pid, home_id) : -1;
+        if (pidfd < 0 && is_short())
+            break;
         if (pidfd < 0)
             continue;
         syscall (SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
         held[n++] = (struct pollfd){pidfd, POLLIN, 0};
     }
-    return n;
+    return n == 0 && errno ? -1 : (ssize_t)n;
 }
 
 //  Wait for the end of each and let go; how many did not end.
@@ -307,15 +332,15 @@ ag_procs_sweep (struct ag_procs *self, const char *home_id, unsigned within_ms, 
     enum { ROOM = 256 };
     struct pollfd held[ROOM];
     uint64_t deadline_ms = ag_clock_ms() + within_ms;
-    for (size_t n = 1; n;) {
-        if (ag_procs_read (self))
-            return ag_fail (err, AG_E_SYSTEM, "read /proc: %s", strerror (errno));
+    for (ssize_t n = 1; n;) {
         n = end_some (self, home_id, held, ROOM);
-        size_t stay = await (held, n, deadline_ms);
+        if (n < 0)
+            return ag_fail (err, AG_E_SYSTEM, "read /proc: %s", strerror (errno));
+        size_t stay = await (held, (size_t)n, deadline_ms);
         if (stay || (n && ag_clock_ms() > deadline_ms))
             return ag_fail (err, AG_E_TIMEOUT,
                             "%zu processes of an earlier start do not end in %u ms",
-                            stay ? stay : n, within_ms);
+                            stay ? stay : (size_t)n, within_ms);
     }
     return 0;
 }

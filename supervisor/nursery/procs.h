@@ -4,7 +4,8 @@
  *  chain of parents of whatever a child started ends at that child, or, when that is dead, at the nursery.
  *  A table is a series of looks, not one: a chain that breaks because a parent ended meanwhile makes
  *  `ag_procs_own` say so, and the table is read again.
- *  No process is signalled by number: a pidfd is opened and the start time is compared first.
+ *  No process is signalled by number: a pidfd is opened, then its start time is compared, or the environment by
+ *  which it was chosen.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_PROCS_H

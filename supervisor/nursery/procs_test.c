@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "supervisor/nursery/clock.h"
@@ -195,6 +196,24 @@ a_sweep_ends_what_belongs_to_the_home_and_nothing_else (void **state)
     ag_procs_close (&procs);
 }
 
+static void
+a_sweep_that_cannot_look_at_a_process_fails (void **state)
+{
+    (void)state;
+    struct ag_procs procs;
+    struct ag_err err;
+    struct rlimit usual, none = {.rlim_cur = 0};
+    assert_int_equal (ag_procs_open (&procs, &err), 0);
+    assert_int_equal (getrlimit (RLIMIT_NOFILE, &usual), 0);
+    none.rlim_max = usual.rlim_max;
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &none), 0);
+    int rc = ag_procs_sweep (&procs, "nobody", 5000, &err);
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &usual), 0);
+    assert_int_equal (rc, -1);
+    assert_string_equal (err.text, "read /proc: Too many open files");
+    ag_procs_close (&procs);
+}
+
 int
 main (void)
 {
@@ -203,6 +222,7 @@ main (void)
         cmocka_unit_test (only_the_process_of_the_look_is_signalled),
         cmocka_unit_test (a_variable_is_found_wherever_it_stands_in_the_environment),
         cmocka_unit_test (a_sweep_ends_what_belongs_to_the_home_and_nothing_else),
+        cmocka_unit_test (a_sweep_that_cannot_look_at_a_process_fails),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
