@@ -104,7 +104,7 @@ take_signals (struct agsupd *self)
 //  Starts.
 
 static void
-start_broker (struct agsupd *self, struct ag_setting *setting, struct ag_err *err)
+start_broker (struct agsupd *self, const struct ag_setting *setting, struct ag_err *err)
 {
     struct ag_resident *broker = &self->residents[AG_HOUSE_BROKER];
     if (ag_resident_start (broker, setting, err))
@@ -114,7 +114,7 @@ start_broker (struct agsupd *self, struct ag_setting *setting, struct ag_err *er
 }
 
 static void
-start_supervisor (struct agsupd *self, struct ag_setting *setting, struct ag_err *err)
+start_supervisor (struct agsupd *self, struct ag_setting setting, struct ag_err *err)
 {
     int ends[2] = {-1, -1};
     if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
@@ -122,11 +122,11 @@ start_supervisor (struct agsupd *self, struct ag_setting *setting, struct ag_err
         supervisor (self)->start_ms = ag_clock_ms() + WORKERS_MS;
         return;
     }
-    setting->config = self->config;
-    setting->given = 2;
-    setting->give[0] = ends[1];
-    setting->give[1] = self->lock;
-    if (ag_resident_start (supervisor (self), setting, err))
+    setting.config = self->config;
+    setting.given = 2;
+    setting.give[0] = ends[1];
+    setting.give[1] = self->lock;
+    if (ag_resident_start (supervisor (self), &setting, err))
         ag_log_err (AG_ERROR, err, "supervisor");
     close (ends[1]);
     self->pair = ends[0];
@@ -149,6 +149,7 @@ is_due (struct agsupd *self, enum ag_house_process who, uint64_t now_ms)
            now_ms >= resident->start_ms + WORKERS_MS;
 }
 
+//  The supervisor first: it takes longer to begin.
 static void
 start_due (struct agsupd *self, uint64_t now_ms)
 {
@@ -157,10 +158,10 @@ start_due (struct agsupd *self, uint64_t now_ms)
                                  .home_id = self->home.id,
                                  .in = self->options->in,
                                  .log = self->options->log};
+    if (is_due (self, AG_HOUSE_SUPERVISOR, now_ms))
+        start_supervisor (self, setting, &err);
     if (is_due (self, AG_HOUSE_BROKER, now_ms))
         start_broker (self, &setting, &err);
-    if (is_due (self, AG_HOUSE_SUPERVISOR, now_ms))
-        start_supervisor (self, &setting, &err);
 }
 
 //  The loop.
