@@ -407,7 +407,7 @@ names_are_unique_and_no_run_ids (void **state)
         "[service.Loud]\ncommand = [\"true\"]\n[service.fleet]\ncommand = [\"true\"]\n"
         "[agent.same]\npacks = [\"licences\"]\n[service.\"a b\\n\"]\ncommand = [\"true\"]\n",
         "agsup.toml:2:10: service.same is there already, as agent.same in agsup.toml\n"
-        "agsup.toml:4:10: service.r3f can be read as the id of a run\n"
+        "agsup.toml:4:10: service.r3f looks like the id of a run: r, digits and letters\n"
         "agsup.toml:6:10: service.Loud is not a lower-case letter followed by a-z, 0-9, _ or -\n"
         "agsup.toml:8:10: service.fleet is the name of the fleet's own run\n"
         "agsup.toml:12:10: service.\"a b\\n\" is not a lower-case letter followed by a-z, 0-9, _ "

@@ -124,16 +124,24 @@ name_byte (char c, size_t at)
     return letter || (at && ((c >= '0' && c <= '9') || c == '_' || c == '-'));
 }
 
+bool
+ag_looks_like_run (struct ag_str text)
+{
+    uint64_t number;
+    bool digit = false;
+    for (size_t i = 0; i < text.n && !digit; i++)
+        digit = text.p[i] >= '0' && text.p[i] <= '9';
+    return digit && text.p[0] == 'r' &&
+           !ag_base32_read ((struct ag_str){text.p + 1, text.n - 1}, &number);
+}
+
 const char *
 ag_name_wrong (struct ag_str text)
 {
-    uint64_t number;
     if (!text.n || text.n > 63)
         return "is not 1 to 63 bytes long";
     for (size_t i = 0; i < text.n; i++)
         if (!name_byte (text.p[i], i))
             return "is not a lower-case letter followed by a-z, 0-9, _ or -";
-    if (text.p[0] == 'r' && !ag_base32_read ((struct ag_str){text.p + 1, text.n - 1}, &number))
-        return "can be read as the id of a run";
-    return NULL;
+    return ag_looks_like_run (text) ? "looks like the id of a run: r, digits and letters" : NULL;
 }

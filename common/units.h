@@ -21,8 +21,12 @@ void ag_usd_text (uint64_t micros, char text[AG_USD_TEXT]);
 //  "FIRST-LAST", two numbers in order.
 int ag_span_read (struct ag_str text, uint64_t *first, uint64_t *last);
 
-//  A name of an agent, service or label: a lower-case letter, then at most 62 of a-z, 0-9, _ and -.
-//  NULL when it is one, else what is wrong with it: "is ...". What can be read as a run id (r and its base32
-//  number) is wrong too, because commands take both.
+//  r and a base32 number with a digit. A number without one is a word too: as long as it is the name of a run, no
+//  run is made with this id.
+bool ag_looks_like_run (struct ag_str text);
+
+//  A name of an agent or service: a lower-case letter, then at most 62 of a-z, 0-9, _ and -. NULL when it is
+//  one, else what is wrong with it: "is ...". What looks like the id of a run is wrong too, because commands
+//  take both.
 const char *ag_name_wrong (struct ag_str text);
 #endif

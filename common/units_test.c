@@ -84,11 +84,12 @@ static void
 a_name_cannot_be_taken_for_a_run (void **state)
 {
     (void)state;
-    const char *const right[] = {"a", "auditor", "second_opinion-2", "rl", "r", "r0a", "r_1"};
+    const char *const right[] = {"a",   "auditor", "second_opinion-2", "rl",         "r",
+                                 "r0a", "r_1",     "reader",           "researcher", "red"};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++)
         assert_null (ag_name_wrong (ag_str (right[i])));
     const char *const wrong[] = {"",    "A",   "1a",  "_a", "-a",  "a b",
-                                 "a/b", "a.b", "a@1", "ä",  "r3f", "reader"};
+                                 "a/b", "a.b", "a@1", "ä",  "r3f", "ra1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_non_null (ag_name_wrong (ag_str (wrong[i])));
     char longest[64];

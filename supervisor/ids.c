@@ -1,5 +1,6 @@
 //  SPDX-License-Identifier: Apache-2.0
 #include "supervisor/ids.h"
+#include "common/units.h"
 #include "common/value.h"
 
 #include <inttypes.h>
@@ -60,24 +61,14 @@ ag_type_check (struct ag_str type, const char *what, struct ag_err *err)
     return check (type, TYPE_BYTES, what, err);
 }
 
-static bool
-has_digit (struct ag_str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] >= '0' && text.p[i] <= '9')
-            return true;
-    return false;
-}
-
 int
 ag_label_check (struct ag_str label, struct ag_err *err)
 {
-    uint64_t number;
     if (check (label, AG_LABEL_BYTES, "the label", err)) {
         err->code = AG_E_USAGE;
         return -1;
     }
-    if (!ag_run_number (label, &number) && has_digit (label))
+    if (ag_looks_like_run (label))
         return ag_fail (err, AG_E_USAGE, "the label `%.*s` looks like a run id",
                         AG_STR_ARG (label));
     return 0;
