@@ -1,6 +1,6 @@
 /*  bench_house - what a house that stands costs its clients: throughput, waits, starts, ends.
  *
- *  Usage: bench_house HOME load RUN KIND OPS OUTSTANDING SECONDS [EVENTS]
+ *  Usage: bench_house HOME load RUN KIND OPS OUTSTANDING SECONDS [EVENTS [RATE]]     at most so many a second
  *         bench_house HOME fork|promote|diff RUN TIMES
  *         bench_house HOME first RUN TIMES AGSUP
  *         bench_house HOME successor AGENT TIMES
@@ -171,6 +171,15 @@ send_round (struct bench *self, struct rounds *rounds)
     send_frame (self, ag_buf_str (&rounds->frames[slot]));
 }
 
+//  Waits until the next round is due, of so many events a second that are offered.
+static void
+pace (const struct rounds *rounds, unsigned ops, double rate, double begin)
+{
+    double early = begin + (double)rounds->sent * ops / rate * 1e6 - now_us();
+    if (early > 0)
+        usleep ((useconds_t)early);
+}
+
 static void
 load (struct bench *self, char **argv)
 {
@@ -179,6 +188,7 @@ load (struct bench *self, char **argv)
     unsigned ops = (unsigned)atoi (argv[2]), outstanding = (unsigned)atoi (argv[3]);
     double seconds = atof (argv[4]);
     uint64_t most = argv[5] ? strtoull (argv[5], NULL, 10) : UINT64_MAX;
+    double rate = argv[5] && argv[6] ? atof (argv[6]) : 0;
     struct rounds rounds = {0};
     double *waits = NULL;
     size_t heard = 0, room = 0;
@@ -196,8 +206,11 @@ load (struct bench *self, char **argv)
             waits = ag_xrealloc (waits, (room = room ? 2 * room : 4096) * sizeof *waits);
         waits[heard] = now - rounds.sent_us[heard % WINDOW];
         heard++;
-        if (now < end && rounds.sent * ops < most)
-            send_round (self, &rounds);
+        if (now >= end || rounds.sent * ops >= most)
+            continue;
+        if (rate > 0)
+            pace (&rounds, ops, rate, begin);
+        send_round (self, &rounds);
     }
     printf ("events_per_s\t%.6g\n", (double)heard * ops / (now - begin) * 1e6);
     printf ("p50_us\t%.6g\n", median (waits, heard));
