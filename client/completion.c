@@ -90,10 +90,11 @@ takes_run (const struct ag_command *command)
     return takes;
 }
 
-//  How a shell lists the labels and ids of all runs, with options of its own; nothing while the fleet is down.
+//  How a shell lists the labels and ids of all runs, with options of its own; nothing while the fleet is down. A label
+//  with more than letters, digits and a few signs is left out: a shell would read it, `$(rm x)` say, as its own.
 static const char list_runs[] =
-    "agsup --json --timeout 2 %s tree 2>/dev/null | grep -oE '\"(run|label)\": ?\"[^\"]+\"' | "
-    "cut -d'\"' -f4";
+    "agsup --json --timeout 2 %s tree 2>/dev/null | "
+    "grep -oE '\"(run|label)\": ?\"[[:alnum:]_][[:alnum:]_.:/-]*\"' | cut -d'\"' -f4";
 
 static void
 put_choices (FILE *out, const char *metavar)
