@@ -9,6 +9,7 @@
 #include "supervisor/match.h"
 #include "supervisor/policy.h"
 #include "supervisor/record.h"
+#include "supervisor/unit.h"
 #include "supervisor/wanted.h"
 #include "supervisor/workers.h"
 
@@ -257,20 +258,31 @@ ag_queue_exhausted_by (struct ag_house *house, uint64_t run)
     return queue && queue->exhausted ? ag_budget_name (queue->exhausted - 1) : NULL;
 }
 
+//  A host whose process is yet to come says then what it does: names that it had are free for the other.
+static bool
+says_again (struct ag_house *house, const struct ag_queue *queue, uint32_t host)
+{
+    const struct ag_unit *unit = ag_fleet_unit (house, queue->run, host);
+    return unit && ag_unit_is_coming (unit);
+}
+
 //  What is due, and an effect that was recorded, is known by the name of its behaviour: in a run each has its own.
 static int
-check_names (const struct ag_queue *queue, uint32_t host, struct ag_str behaviors,
-             struct ag_err *err)
+check_names (struct ag_house *house, const struct ag_queue *queue, uint32_t host,
+             struct ag_str behaviors, struct ag_err *err)
 {
     struct ag_str behavior, name, same;
-    for (uint32_t other = 0; other < queue->host_count; other++)
-        for (uint32_t i = 0; other != host && !ag_list_nth (behaviors, i, &behavior); i++)
+    for (uint32_t other = 0; other < queue->host_count; other++) {
+        struct ag_str taken = ag_buf_str (&queue->hosts[other].behaviors);
+        bool counts = other != host && !says_again (house, queue, other);
+        for (uint32_t i = 0; counts && !ag_list_nth (behaviors, i, &behavior); i++)
             if (!ag_map_text (behavior, "name", &name) &&
-                !ag_list_find (ag_buf_str (&queue->hosts[other].behaviors), "name", name, &same))
+                !ag_list_find (taken, "name", name, &same))
                 return ag_fail (err, AG_E_BAD_MESSAGE,
                                 "behavior `%.*s` is one of the run's other host already: give it "
                                 "another name",
                                 AG_STR_ARG (name));
+    }
     return 0;
 }
 
@@ -282,7 +294,7 @@ ag_queue_register (struct ag_house *house, uint64_t number, uint32_t host, struc
     struct ag_run *run;
     if (!queue || ag_run_get (house->journal, number, &run, err))
         return queue ? -1 : ag_fail (err, AG_E_NOT_FOUND, "the run has no hosts");
-    if (check_names (queue, host, behaviors, err))
+    if (check_names (house, queue, host, behaviors, err))
         return -1;
     queue->touched = true;
     return ag_queue_note_host (house->journal, run, queue, host, behaviors, tools, err);
