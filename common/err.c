@@ -22,8 +22,12 @@ static const struct row rows[] = {
 static void
 mark_cut (char *text, size_t size, int length)
 {
-    if (length >= (int)size)
-        memcpy (text + size - 4, "...", 4);
+    size_t at = size - 4;
+    if (length < (int)size)
+        return;
+    while (at > 0 && (text[at] & 0xc0) == 0x80) //  not within a character
+        at--;
+    memcpy (text + at, "...", 4);
 }
 
 int (ag_fail) (struct ag_err *err, enum ag_code code, const char *format, ...)

@@ -46,6 +46,23 @@ a_text_that_is_too_long_says_that_it_was_cut (void **state)
 }
 
 static void
+a_text_is_cut_between_characters (void **state)
+{
+    (void)state;
+    struct ag_err err;
+    char text[900];
+    for (int before = 0; before < 3; before++) {
+        memset (text, 'x', (size_t)before);
+        for (char *at = text + before; at + 4 < text + sizeof text; at += 3)
+            memcpy (at, "\xe2\x82\xac", 4);
+        ag_fail (&err, AG_E_FAILED, "%s", text);
+        size_t n = strlen (err.text);
+        assert_string_equal (err.text + n - 3, "...");
+        assert_memory_equal (err.text + n - 6, "\xe2\x82\xac", 3);
+    }
+}
+
+static void
 every_code_has_a_name_that_leads_back_to_it_and_a_hint (void **state)
 {
     (void)state;
@@ -63,6 +80,7 @@ main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_failure_carries_its_text_hint_and_exit_status),
         cmocka_unit_test (a_text_that_is_too_long_says_that_it_was_cut),
+        cmocka_unit_test (a_text_is_cut_between_characters),
         cmocka_unit_test (every_code_has_a_name_that_leads_back_to_it_and_a_hint),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
