@@ -24,6 +24,7 @@ struct pipe_end {
 
 struct ag_output {
     char *dir, *name;
+    char *stem; //  what its files are called by: the name without the `/` that a label may have
     ag_loop_t *loop;
     int file;        //  the segment that is being written, -1: none
     uint64_t base;   //  offset of its first byte
@@ -39,15 +40,15 @@ struct ag_output {
 static char *
 segment (const ag_output_t *self, uint64_t base)
 {
-    return ag_xprintf ("%s/%s.%012" PRIu64 ".log", self->dir, self->name, base);
+    return ag_xprintf ("%s/%s.%012" PRIu64 ".log", self->dir, self->stem, base);
 }
 
 //  The base offset in a segment's file name, or -1 when the file is another unit's.
 static int
 base_of (const ag_output_t *self, const char *file, uint64_t *base)
 {
-    size_t n = strlen (self->name);
-    if (strncmp (file, self->name, n) || file[n] != '.')
+    size_t n = strlen (self->stem);
+    if (strncmp (file, self->stem, n) || file[n] != '.')
         return -1;
     const char *digits = file + n + 1;
     if (strspn (digits, "0123456789") != 12 || strcmp (digits + 12, ".log"))
@@ -87,6 +88,9 @@ ag_output_new (const char *dir, const char *name, ag_loop_t *loop)
     ag_output_t *self = ag_xcalloc (1, sizeof *self);
     self->dir = ag_xstrdup (dir);
     self->name = ag_xstrdup (name);
+    self->stem = ag_xstrdup (name);
+    for (char *p = self->stem; *p; p++)
+        *p = *p == '/' ? '@' : *p; //  which no label has
     self->loop = loop;
     self->file = -1;
     for (int i = 0; i < 2; i++)
@@ -119,6 +123,7 @@ ag_output_destroy (ag_output_t **self_p)
         close (self->file);
     free (self->dir);
     free (self->name);
+    free (self->stem);
     free (self->tail);
     free (self);
     *self_p = NULL;

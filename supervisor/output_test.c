@@ -126,6 +126,29 @@ units_whose_names_begin_alike_do_not_mix (void **state)
     ag_output_destroy (&two);
 }
 
+//  Labels may have them: `try/1`, and `../x`.
+static void
+slashes_in_a_name_lead_into_no_other_folder (void **state)
+{
+    (void)state;
+    char *beside = ag_xprintf ("../%s/up", strrchr (dir, '/') + 1);
+    const char *const names[] = {"try/1", "try", beside};
+    ag_output_t *outputs[3];
+    struct stat st;
+    for (int i = 0; i < 3; i++) {
+        outputs[i] = ag_output_new (dir, names[i], loop);
+        ag_output_line (outputs[i], ag_str (names[i]));
+    }
+    assert_output (outputs[0], "try/1\n");
+    assert_output (outputs[1], "try\n");
+    char *path = ag_xprintf ("%s/up.000000000000.log", dir);
+    assert_int_equal (stat (path, &st), -1);
+    for (int i = 0; i < 3; i++)
+        ag_output_destroy (&outputs[i]);
+    free (path);
+    free (beside);
+}
+
 //  Thousands of forks never say anything: their units cost no look at the folder.
 static void
 a_folder_is_looked_at_when_the_first_byte_is_written_or_asked_for (void **state)
@@ -171,6 +194,7 @@ main (void)
                                          end),
         cmocka_unit_test_setup_teardown (
             old_output_is_dropped_by_segments_and_a_reader_is_told_where_it_is, begin, end),
+        cmocka_unit_test_setup_teardown (slashes_in_a_name_lead_into_no_other_folder, begin, end),
         cmocka_unit_test_setup_teardown (units_whose_names_begin_alike_do_not_mix, begin, end),
         cmocka_unit_test_setup_teardown (
             a_folder_is_looked_at_when_the_first_byte_is_written_or_asked_for, begin, end),
