@@ -38,6 +38,8 @@ ag_unit_move (struct ag_house *house, struct ag_unit *unit, enum ag_unit_what wh
         if (moves[i].state == unit->state && moves[i].what == what) {
             unit->state = moves[i].next;
             unit->since_ms = ag_now_ms();
+            if (what == AG_WHAT_HELLO) //  this start did not fail
+                unit->failed = 0;
             return;
         }
 }

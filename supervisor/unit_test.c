@@ -114,6 +114,22 @@ one_that_starts_is_silent_and_says_how_its_last_start_failed (void **state)
     assert_why (&unit, "");
 }
 
+static void
+a_start_that_failed_is_forgotten_with_one_that_did_not (void **state)
+{
+    (void)state;
+    struct ag_unit unit = {.state = AG_UNIT_STARTING, .run = 1, .since_ms = ag_now_ms()};
+    strcpy (unit.failure, "signal 9");
+    assert_int_equal (ag_unit_delay (&unit, 20, 60000), 0);
+    assert_why (&unit, "its last start failed: signal 9");
+    ag_unit_move (NULL, &unit, AG_WHAT_HELLO);
+    ag_unit_move (NULL, &unit, AG_WHAT_IDLE);
+    ag_unit_move (NULL, &unit, AG_WHAT_START);
+    assert_why (&unit, "");
+    unit.deaths[0] -= 60001;
+    assert_int_equal (ag_unit_delay (&unit, 20, 60000), 0);
+}
+
 int
 main (void)
 {
@@ -123,6 +139,7 @@ main (void)
         cmocka_unit_test (one_death_too_many_in_the_period_is_the_last),
         cmocka_unit_test (starts_that_fail_wait_longer_however_long_each_took),
         cmocka_unit_test (one_that_starts_is_silent_and_says_how_its_last_start_failed),
+        cmocka_unit_test (a_start_that_failed_is_forgotten_with_one_that_did_not),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
