@@ -46,6 +46,7 @@ start (struct ag_house *house, struct ag_unit *unit)
     ag_launch_fini (&launch);
     if (rc) {
         snprintf (unit->reason, sizeof unit->reason, "%.*s", AG_UNIT_REASON - 1, err.text);
+        ag_unit_mend (unit->reason);
         ag_private_remove (house, unit);
         ag_unit_set_child (house->fleet, unit, 0);
         died (house, unit, err.code == AG_E_CONFIG || err.code == AG_E_PACK);
@@ -79,8 +80,7 @@ ag_unit_kill (struct ag_house *house, struct ag_unit *unit, const char *format, 
     va_start (list, format);
     vsnprintf (unit->reason, sizeof unit->reason, format, list);
     va_end (list);
-    for (char *p = unit->reason; !ag_utf8 (ag_str (unit->reason)) && *p; p++)
-        *p = *p & 0x80 ? '?' : *p; //  a worker's own words, or cut in a character
+    ag_unit_mend (unit->reason); //  a worker's own words, or cut in a character
     ag_log (AG_WARN, "unit=%s ended: %s", unit->name, unit->reason);
     if (unit->child)
         ag_nursery_kill (house->nursery, unit->child, 0);
@@ -183,6 +183,7 @@ give_up (struct ag_house *house, struct ag_unit *unit, const char *why)
     char reason[2 * AG_UNIT_REASON];
     snprintf (reason, sizeof reason, "%s; last: %s", why, unit->reason);
     snprintf (unit->reason, sizeof unit->reason, "%.*s", AG_UNIT_REASON - 1, reason);
+    ag_unit_mend (unit->reason);
     ag_unit_move (house, unit, AG_WHAT_GIVE_UP);
     put_text (&extra, "reason", unit->reason);
     put_number (&extra, "deaths", unit->death_count);
@@ -336,6 +337,7 @@ on_failed (struct ag_house *house, struct ag_unit *unit, const struct ag_nursery
     snprintf (unit->reason, sizeof unit->reason, "cannot be started: %.*s: %s",
               program.n < AG_UNIT_REASON / 2 ? (int)program.n : AG_UNIT_REASON / 2, program.p,
               strerror (event->error));
+    ag_unit_mend (unit->reason);
     gone (house, unit, event->permanent);
 }
 

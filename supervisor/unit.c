@@ -53,6 +53,14 @@ ag_unit_is_coming (const struct ag_unit *unit)
            (unit->wanted && (unit->ending == AG_END_RESTART || (unit->due && will)));
 }
 
+void
+ag_unit_mend (char *words)
+{
+    for (size_t at = strlen (words); at > 0 && !ag_utf8 (ag_str (words)); at--)
+        if (words[at - 1] & 0x80)
+            words[at - 1] = '?';
+}
+
 //  What has not come yet of one that starts.
 static const char *
 awaited (const struct ag_unit *unit)

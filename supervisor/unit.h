@@ -26,6 +26,9 @@ void ag_unit_tell (struct ag_house *house, const struct ag_unit *unit, enum ag_t
 //  fail one after the other are tried less and less often, however long each took.
 int64_t ag_unit_delay (struct ag_unit *unit, uint64_t at_most, uint64_t within_ms);
 
+//  Words that are no text, such as a worker's own or what was cut within a character, become one: bytes at fault are
+//  `?`, and characters behind them.
+void ag_unit_mend (char *words);
 //  Append why it stands as it does, for people: its reason; of one that starts, that it is silent and how its last
 //  start failed.
 void ag_unit_why (const struct ag_unit *unit, struct ag_buf *out);

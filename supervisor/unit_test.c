@@ -130,6 +130,23 @@ a_start_that_failed_is_forgotten_with_one_that_did_not (void **state)
     assert_int_equal (ag_unit_delay (&unit, 20, 60000), 0);
 }
 
+static void
+words_that_are_no_text_become_one_from_their_end (void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"", ""},
+                                          {"\xc3\xa9t\xc3\xa9", "\xc3\xa9t\xc3\xa9"},
+                                          {"\xc3\xa9t\xc3", "\xc3\xa9t?"},
+                                          {"\xc3\xa9\xe2\x82", "\xc3\xa9??"},
+                                          {"\xc3\xa9\xff \xc3\xa9", "\xc3\xa9? ??"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[16] = "";
+        memcpy (words, rows[i][0], strlen (rows[i][0]));
+        ag_unit_mend (words);
+        assert_string_equal (words, rows[i][1]);
+    }
+}
+
 int
 main (void)
 {
@@ -140,6 +157,7 @@ main (void)
         cmocka_unit_test (starts_that_fail_wait_longer_however_long_each_took),
         cmocka_unit_test (one_that_starts_is_silent_and_says_how_its_last_start_failed),
         cmocka_unit_test (a_start_that_failed_is_forgotten_with_one_that_did_not),
+        cmocka_unit_test (words_that_are_no_text_become_one_from_their_end),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

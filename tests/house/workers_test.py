@@ -423,12 +423,13 @@ class Fleet(unittest.TestCase):
         house.down()
 
     def test_a_program_that_is_not_there_is_named(self):
-        lost = {"command": ["agsup-not-there", "x"]}
+        lost, long = {"command": ["agsup-not-there", "x"]}, {"command": ["x" + 60 * "é"]}
         house = self.house_of({"lost": lost if os.geteuid() == 0 else {**lost, "isolation": "none"}},
-                              services={"gone": lost})
+                              services={"gone": lost, "long": long})
         for name in "lost", "gone":
             row = self.state(house, name, "failed")
             self.assertIn("cannot be started: agsup-not-there: No such file", row["reason"])
+        self.assertIn(f"cannot be started: x{49 * 'é'}?: No such file", self.state(house, "long", "failed")["reason"])
         doctor = house.cli("doctor", check=False)
         self.assertEqual(doctor.returncode, 1)
         self.assertRegex(doctor.stdout, "BAD +agents +failed: ")
