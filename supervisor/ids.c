@@ -61,6 +61,12 @@ ag_type_check (struct ag_str type, const char *what, struct ag_err *err)
     return check (type, TYPE_BYTES, what, err);
 }
 
+static bool
+ends_with (struct ag_str text, const char *end)
+{
+    size_t n = strlen (end);
+    return text.n >= n && !memcmp (text.p + text.n - n, end, n);
+}
 int
 ag_label_check (struct ag_str label, struct ag_err *err)
 {
@@ -70,6 +76,11 @@ ag_label_check (struct ag_str label, struct ag_err *err)
     }
     if (ag_looks_like_run (label))
         return ag_fail (err, AG_E_USAGE, "the label `%.*s` looks like a run id",
+                        AG_STR_ARG (label));
+    if (ends_with (label, ".program") || ends_with (label, ".replay"))
+        return ag_fail (err, AG_E_USAGE,
+                        "the label `%.*s` ends as the name of a process of a run does: .program, "
+                        ".replay",
                         AG_STR_ARG (label));
     return 0;
 }

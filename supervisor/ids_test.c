@@ -89,6 +89,21 @@ ids_types_and_labels_have_bounds (void **state)
     assert_int_equal (ag_id_check ((struct ag_str){"a\0b", 3}, "the id", &err), -1);
 }
 
+//  Where a run has two hosts, or is replayed, its processes are called so: `stop NAME` says which.
+static void
+a_label_is_not_the_name_of_another_runs_process (void **state)
+{
+    (void)state;
+    struct ag_err err;
+    static const char *const bad[] = {"x.program", "x.replay", "x.replay.program", ".program"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal (ag_label_check (ag_str (bad[i]), &err), -1);
+        assert_int_equal (err.code, AG_E_USAGE);
+    }
+    assert_int_equal (ag_label_check (ag_str ("program"), &err), 0);
+    assert_int_equal (ag_label_check (ag_str ("x.programs"), &err), 0);
+}
+
 static void
 a_label_does_not_look_like_a_run_id (void **state)
 {
@@ -113,6 +128,7 @@ main (void)
         cmocka_unit_test (other_ids_are_of_no_minted_form),
         cmocka_unit_test (a_number_beyond_any_counter_is_told_as_such),
         cmocka_unit_test (ids_types_and_labels_have_bounds),
+        cmocka_unit_test (a_label_is_not_the_name_of_another_runs_process),
         cmocka_unit_test (a_label_does_not_look_like_a_run_id),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -56,6 +56,5 @@ void
 ag_remark_set (struct ag_unit *unit, struct ag_str remark)
 {
     snprintf (unit->remark, sizeof unit->remark, "%.*s", AG_STR_ARG (remark));
-    while (!ag_utf8 (ag_str (unit->remark))) //  cut within a character
-        unit->remark[strlen (unit->remark) - 1] = 0;
+    ag_unit_mend (unit->remark); //  cut within a character
 }
