@@ -372,7 +372,7 @@ is_coming (struct ag_house *house, uint64_t run)
 {
     for (uint32_t host = 0; host < AG_HOSTS; host++) {
         const struct ag_unit *unit = ag_fleet_unit (house, run, host);
-        if (unit && ag_unit_is_coming (unit))
+        if (unit && ag_unit_is_coming (unit) && !ag_unit_waits_in_vain (house, unit))
             return true;
     }
     return false;

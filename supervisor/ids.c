@@ -67,6 +67,7 @@ ends_with (struct ag_str text, const char *end)
     size_t n = strlen (end);
     return text.n >= n && !memcmp (text.p + text.n - n, end, n);
 }
+
 int
 ag_label_check (struct ag_str label, struct ag_err *err)
 {

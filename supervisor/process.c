@@ -475,6 +475,20 @@ may_start (struct ag_house *house, const struct ag_unit *unit)
     return true;
 }
 
+bool
+ag_unit_waits_in_vain (struct ag_house *house, const struct ag_unit *unit)
+{
+    struct ag_str name;
+    struct ag_texts after = ag_texts_of (ag_buf_str (&unit->spec), "after");
+    while (unit->state == AG_UNIT_WAITING && ag_texts_next (&after, &name)) {
+        const struct ag_unit *other = ag_fleet_named (house, name);
+        if (other && (other->state == AG_UNIT_FAILED || other->state == AG_UNIT_STOPPED ||
+                      other->state == AG_UNIT_ENDED))
+            return true;
+    }
+    return false;
+}
+
 static void
 consider_start (struct ag_house *house, struct ag_unit *unit, int64_t now)
 {

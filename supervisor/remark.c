@@ -2,6 +2,7 @@
 #include "supervisor/remark.h"
 #include "common/log.h"
 #include "supervisor/queue.h"
+#include "supervisor/unit.h"
 
 #include <stdio.h>
 #include <string.h>

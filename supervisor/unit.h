@@ -34,6 +34,8 @@ void ag_unit_mend (char *words);
 void ag_unit_why (const struct ag_unit *unit, struct ag_buf *out);
 //  It is about to say what it can do: it starts, or will with the next turns.
 bool ag_unit_is_coming (const struct ag_unit *unit);
+//  What it comes after failed, ended or was stopped: nothing starts it before an operator does something.
+bool ag_unit_waits_in_vain (struct ag_house *house, const struct ag_unit *unit);
 //  There is something for it to do: its process is started if it may.
 void ag_unit_is_due (struct ag_house *house, struct ag_unit *unit);
 //  A unit beside the run's own one, under a name of its own: not found by place or name, wanted at once.

@@ -422,6 +422,13 @@ class Fleet(unittest.TestCase):
         self.assertEqual(len(house.log_of("fleet", "agent.gave_up")), 2)
         house.down()
 
+    def test_a_wait_is_not_for_a_host_whose_service_has_failed(self):
+        house = self.house_of({"after": agent(WORK, after=["gone"])}, services={"gone": {"command": ["/bin/false"],
+                                                                                         "restart": {"at_most": 1}}})
+        self.state(house, "gone", "failed")
+        self.assertTrue(house.cli("wait", "after", "--timeout", "10").stdout.startswith("after  waiting"))
+        house.down()
+
     def test_a_program_that_is_not_there_is_named(self):
         lost, long = {"command": ["agsup-not-there", "x"]}, {"command": ["x" + 60 * "é"]}
         house = self.house_of({"lost": lost if os.geteuid() == 0 else {**lost, "isolation": "none"}},
