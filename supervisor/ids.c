@@ -62,6 +62,15 @@ ag_type_check (struct ag_str type, const char *what, struct ag_err *err)
 }
 
 static bool
+has_shell_sign (struct ag_str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (strchr ("$`\"'\\;&|<>()*?[]{}!#~", text.p[i]))
+            return true;
+    return false;
+}
+
+static bool
 ends_with (struct ag_str text, const char *end)
 {
     size_t n = strlen (end);
@@ -77,6 +86,10 @@ ag_label_check (struct ag_str label, struct ag_err *err)
     }
     if (ag_looks_like_run (label))
         return ag_fail (err, AG_E_USAGE, "the label `%.*s` looks like a run id",
+                        AG_STR_ARG (label));
+    if (has_shell_sign (label))
+        return ag_fail (err, AG_E_USAGE,
+                        "the label `%.*s` has a sign that a shell would take for its own",
                         AG_STR_ARG (label));
     if (ends_with (label, ".program") || ends_with (label, ".replay"))
         return ag_fail (err, AG_E_USAGE,

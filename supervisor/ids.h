@@ -25,7 +25,8 @@ int ag_run_number (struct ag_str id, uint64_t *number);
 int ag_id_check (struct ag_str id, const char *what, struct ag_err *err);
 int ag_type_check (struct ag_str type, const char *what, struct ag_err *err);
 //  A label of a run: 1 to 64 such bytes, and nothing that looks like a run id (r and base32 with a digit) or like the
-//  name of a second process of a run (`x.program`, `x.replay`), which is to be that one's alone.
+//  name of a second process of a run (`x.program`, `x.replay`), which is to be that one's alone. None of a shell's
+//  signs either, such as `$`: hints put labels into commands that people copy.
 int ag_label_check (struct ag_str label, struct ag_err *err);
 
 //  What an id of a minted form says. Numbers over AG_MINTED_MAX do not count: only a caller who means

@@ -105,6 +105,23 @@ a_label_is_not_the_name_of_another_runs_process (void **state)
 }
 
 static void
+a_label_is_one_word_of_a_command_whatever_shell_reads_it (void **state)
+{
+    (void)state;
+    struct ag_err err;
+    static const char *const good[] = {"try/1", "a.b:c-d_e", "\xc3\xa9t\xc3\xa9", "a=b,c+d%e"};
+    static const char *const bad[] = {"$(x)", "a`x`", "a;x", "it's", "a\"b", "a\\b",
+                                      "a&b",  "a|b",  "a<b", "a>b",  "a*",   "a?",
+                                      "[a]",  "{a}",  "!a",  "#a",   "~a"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal (ag_label_check (ag_str (good[i]), &err), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal (ag_label_check (ag_str (bad[i]), &err), -1);
+        assert_int_equal (err.code, AG_E_USAGE);
+    }
+}
+
+static void
 a_label_does_not_look_like_a_run_id (void **state)
 {
     (void)state;
@@ -129,6 +146,7 @@ main (void)
         cmocka_unit_test (a_number_beyond_any_counter_is_told_as_such),
         cmocka_unit_test (ids_types_and_labels_have_bounds),
         cmocka_unit_test (a_label_is_not_the_name_of_another_runs_process),
+        cmocka_unit_test (a_label_is_one_word_of_a_command_whatever_shell_reads_it),
         cmocka_unit_test (a_label_does_not_look_like_a_run_id),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -442,44 +442,6 @@ class Fleet(unittest.TestCase):
         self.assertRegex(doctor.stdout, "BAD +agents +failed: ")
         house.down()
 
-    def house_of_both(self, of_pack, of_program):
-        """An agent of two hosts, and how to say anew which behaviours each has."""
-        house = House()
-        self.addCleanup(house.close)
-        folder = os.path.join(house.dir, "pack")
-        os.mkdir(folder)
-
-        def configure(of_pack, of_program):
-            for name, text in (("manifest.toml", '[pack]\nname = "twice"\nversion = "1"\ndescription = "x"\n'),
-                               ("main.lua", f'ag.behavior {{ name = "{of_pack}", on = {{ "on.work" }}, '
-                                            'function () end }\n')):
-                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                    file.write(text)
-            house.configure({"both": agent({"name": of_program, "on": ["on.other"]}, packs=[folder],
-                                           restart={"at_most": 1})})
-        configure(of_pack, of_program)
-        house.up()
-        return house, configure
-
-    def test_a_behaviour_of_the_other_host_is_no_name_for_one(self):
-        house, _ = self.house_of_both("work", "work")
-        both = ("both", "both.program")
-        row = until("that one fails", lambda: next((row for name in both if (row := house.unit(name))["state"] == "failed"),
-                                                   None))
-        self.assertIn("behavior `work` is one of the run's other host already", row["reason"])
-        house.down()
-
-    def test_names_of_behaviours_may_change_hosts_with_the_next_start(self):
-        house, configure = self.house_of_both("work", "other")
-        house.idle("both")
-        house.down()
-        configure("other", "work")
-        house.up()
-        until("both said what they do now", lambda: len(house.log_of("both", "worker.registered")
-                                                        + house.log_of("both", "worker.refused")) >= 4)
-        self.assertEqual(house.log_of("both", "worker.refused"), [])
-        house.down()
-
     def test_a_program_that_says_no_hello_is_told_of_while_it_is_silent(self):
         dumb = {"command": ["/bin/sleep", "100"]}
         house = self.house_of({"dumb": dumb if os.geteuid() == 0 else {**dumb, "isolation": "none"}})
