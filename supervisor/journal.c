@@ -159,6 +159,7 @@ ag_journal_destroy (ag_journal_t **self_p)
     ag_batch_destroy (&self->batch);
     ag_cache_clear (&self->cache);
     ag_archive_forget (&self->archive);
+    ag_held_fini (&self->held);
     ag_buf_fini (&self->bytes);
     free (self->undo);
     free (self->events);
@@ -273,6 +274,7 @@ ag_journal_rollback (ag_journal_t *self, const struct ag_mark *mark)
     ag_batch_rollback (self->batch, mark->batch);
     ag_cache_clear (&self->cache);
     ag_archive_forget (&self->archive);
+    ag_held_forget (&self->held);
     self->event_count = mark->events;
     self->bytes.n = mark->bytes;
     self->stream = mark->stream;

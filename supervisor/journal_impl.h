@@ -5,6 +5,7 @@
 #define AG_JOURNAL_IMPL_H
 #include "supervisor/archive.h"
 #include "supervisor/cache.h"
+#include "supervisor/held.h"
 #include "supervisor/key.h"
 #include "supervisor/run.h"
 #include <bsd/sys/queue.h>
@@ -69,6 +70,7 @@ struct ag_journal {
     void *clock_arg;
     struct ag_cache cache;
     struct ag_archive archive;
+    struct ag_held held;
 };
 
 int ag_journal_read_counters (ag_journal_t *self, struct ag_err *err);

@@ -13,17 +13,32 @@ ag_run_holder (const struct ag_run *run, uint64_t seq)
     return run;
 }
 
+//  1, 0 when it is not there, -1.
+static int
+get_bytes (ag_journal_t *self, uint64_t run, uint64_t seq, struct ag_buf *hold, struct ag_err *err)
+{
+    struct ag_key key;
+    struct ag_str held = ag_held_get (&self->held, run, seq);
+    ag_buf_clear (hold);
+    if (held.p) {
+        ag_buf_add_str (hold, held);
+        return 1;
+    }
+    ag_key_event (&key, run, seq);
+    int rc = ag_batch_get (self->batch, AG_EVENT, ag_key_str (&key), hold, err);
+    if (rc == 0)
+        rc = ag_archive_get (&self->archive, self->batch, run, seq, hold, err);
+    if (rc > 0)
+        ag_held_put (&self->held, run, seq, ag_buf_str (hold));
+    return rc;
+}
+
 //  The stored bytes of an event that must be there.
 static int
 get_event (ag_journal_t *self, uint64_t run, uint64_t seq, struct ag_buf *hold,
            struct ag_event *event, struct ag_err *err)
 {
-    struct ag_key key;
-    ag_buf_clear (hold);
-    ag_key_event (&key, run, seq);
-    int rc = ag_batch_get (self->batch, AG_EVENT, ag_key_str (&key), hold, err);
-    if (rc == 0)
-        rc = ag_archive_get (&self->archive, self->batch, run, seq, hold, err);
+    int rc = get_bytes (self, run, seq, hold, err);
     if (rc < 0)
         return -1;
     if (rc == 0)
@@ -75,7 +90,10 @@ static int
 scan_own (struct scan *self, const struct ag_run *run, uint64_t after, uint64_t until,
           struct ag_err *err)
 {
-    if (scan_first (self, run, &after, until, err))
+    if ((after >= run->archived && until - after > FEW &&
+         ag_held_ahead (&self->journal->held, self->journal->batch, run->number, after, until,
+                        err)) ||
+        scan_first (self, run, &after, until, err))
         return -1;
     if (!self->more ||
         after == until) //  what was archived has left marks, over which a scan would go

@@ -271,6 +271,100 @@ a_head_that_disagrees_with_its_events_is_an_error (void **state)
     }
 }
 
+//  A store that counts what is read of its log.
+static struct {
+    const struct ag_store_ops *whole;
+    struct ag_store_ops ops;
+    int gets;
+} counted;
+
+static int
+counted_get (ag_store_t *self, enum ag_table table, struct ag_str key, struct ag_buf *out,
+             struct ag_err *err)
+{
+    counted.gets += table == AG_EVENT;
+    return counted.whole->get (self, table, key, out, err);
+}
+
+//  How often the store is asked for it.
+static int
+gets_to_read (struct core *self, uint64_t run, uint64_t seq, const char *type)
+{
+    struct ag_run *of = core_run (self, run); //  which may look at the log itself
+    struct ag_buf hold = {0};
+    struct ag_event event;
+    counted.gets = 0;
+    must (self, ag_journal_read (self->journal, of, seq, &hold, &event, &self->err));
+    assert_true (ag_str_is (event.type, type));
+    ag_buf_fini (&hold);
+    return counted.gets;
+}
+
+static void
+count_gets (struct core *self)
+{
+    counted.whole = self->store->ops;
+    counted.ops = *counted.whole;
+    counted.ops.get = counted_get;
+    self->store->ops = &counted.ops;
+}
+
+static void
+an_event_that_is_read_again_is_asked_of_the_store_once (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "a"), other = core_root (self, "b");
+    core_append (self, run, "one", "{}");
+    core_append (self, run, "two", "{}");
+    core_append (self, other, "three", "{}");
+    core_commit (self);
+    count_gets (self);
+    assert_int_equal (gets_to_read (self, run, 1, "one"), 1);
+    assert_int_equal (gets_to_read (self, run, 1, "one"), 0);
+    assert_int_equal (gets_to_read (self, run, 2, "two"), 1);
+    assert_int_equal (gets_to_read (self, other, 1, "three"), 1);
+    assert_int_equal (gets_to_read (self, other, 1, "three"), 0);
+    core_commit (self);
+    assert_int_equal (gets_to_read (self, other, 1, "three"), 0);
+}
+
+//  As a queue reads, whose events wait: always from where it stands, and only the next one.
+static void
+events_that_are_read_one_after_the_other_are_asked_of_the_store_in_stretches (void **state)
+{
+    struct core *self = *state;
+    char text[80];
+    uint64_t run = core_root (self, "a");
+    for (uint64_t seq = 1; seq <= 100; seq++)
+        core_append (self, run, "x", "{}");
+    core_commit (self);
+    count_gets (self);
+    for (unsigned seq = 1; seq <= 100; seq++) {
+        struct heard heard = {.limit = 1};
+        struct ag_run *of = core_run (self, run);
+        int before = counted.gets;
+        must (self,
+              ag_journal_scan (self->journal, of, seq - 1, UINT64_MAX, hear, &heard, &self->err));
+        assert_int_equal (counted.gets - before, seq == 1 || seq > 97);
+        snprintf (text, sizeof text, "%u:1:%u:x ", seq, seq);
+        assert_heard (&heard, text);
+        core_commit (self);
+    }
+}
+
+static void
+an_event_that_was_read_and_taken_back_is_not_the_next_one (void **state)
+{
+    struct core *self = *state;
+    uint64_t run = core_root (self, "a");
+    struct ag_mark mark = ag_journal_mark (self->journal);
+    core_append (self, run, "gone", "{}");
+    gets_to_read (self, run, 1, "gone");
+    ag_journal_rollback (self->journal, &mark);
+    core_append (self, run, "new", "{}");
+    gets_to_read (self, run, 1, "new");
+}
+
 /*  A write that fails  */
 
 static void
@@ -418,6 +512,9 @@ main (void)
         core_test (a_request_that_fails_takes_back_its_own_part_and_nothing_else),
         core_test (a_rollback_to_before_the_first_event_of_a_turn_keeps_the_last_turn_out),
         core_test (an_event_over_the_limit_is_refused_and_changes_nothing),
+        core_test (an_event_that_is_read_again_is_asked_of_the_store_once),
+        core_test (events_that_are_read_one_after_the_other_are_asked_of_the_store_in_stretches),
+        core_test (an_event_that_was_read_and_taken_back_is_not_the_next_one),
         core_test (events_of_packs_are_found_without_reading_the_log),
         core_test (a_head_that_disagrees_with_its_events_is_an_error),
         core_test (a_turn_whose_write_failed_is_gone_unless_it_proves_durable),

@@ -287,6 +287,7 @@ drop_turn (ag_journal_t *self)
     ag_open_clear (self);
     ag_cache_clear (&self->cache);
     ag_archive_forget (&self->archive);
+    ag_held_forget (&self->held);
     self->undo_count = 0;
     self->event_count = 0;
     ag_buf_clear (&self->bytes);
