@@ -8,7 +8,6 @@ SPDX-License-Identifier: Apache-2.0
 """
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -183,10 +182,15 @@ class House:
         if self.process.returncode is not None:
             raise AssertionError(f"the house ended with {self.process.returncode}:\n{self.said()[-3000:]}")
         self.client.open()
-        status = self.ask("status")
-        with open(f"/proc/{status['supervisor']['pid']}/environ", "rb") as file:
-            self.home_id = re.search(rb"AGSUP_HOME_ID=([^\0]+)", file.read()).group(1)
-        return status
+        self.home_id = self.own_id()
+        return self.ask("status")
+
+    def own_id(self):
+        """What its processes carry: the text of its file `id` and where this lies."""
+        with open(f"{self.home}/id", encoding="ascii") as file:
+            text, place = file.read(), os.stat(file.fileno())
+        halves = (int(text[:16], 16) ^ place.st_dev, int(text[16:32], 16) ^ place.st_ino)
+        return "".join(f"{half:016x}" for half in halves).encode()
 
     def start(self, old):
         """One try; its exit status, or None when it stands."""
@@ -236,16 +240,18 @@ class House:
             return file.read().strip()
 
     def left(self):
-        """Processes that carry this home's id."""
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/environ", "rb") as file:
-                    if b"AGSUP_HOME_ID=" + self.home_id in file.read().split(b"\0"):
-                        found.append(int(pid))
-            except OSError:
-                continue
-        return found
+        """Processes that carry this home's id, or name it where an ordinary user may not read what they carry."""
+        return [int(pid) for pid in filter(str.isdigit, os.listdir("/proc")) if self.is_mine(pid)]
+
+    def is_mine(self, pid):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                return b"AGSUP_HOME_ID=" + self.home_id in file.read().split(b"\0")
+        except PermissionError:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                return self.home.encode() in file.read().split(b"\0")
+        except OSError:
+            return False
 
     def cli(self, *words, stdin="", check=True, seconds=PATIENCE):
         """agsup WORDS; its CompletedProcess."""
