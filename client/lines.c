@@ -70,7 +70,7 @@ ag_lines_next (struct ag_lines *self, struct ag_str *line, struct ag_err *err)
     int rc;
     while ((rc = read_line (self, err)) > 0) {
         *line = ag_buf_str (&self->line);
-        while (line->n && strchr (" \t\r\n", line->p[line->n - 1]))
+        while (line->n && memchr (" \t\r\n", line->p[line->n - 1], 4))
             line->n--;
         if (line->n)
             return 1;

@@ -77,6 +77,23 @@ lines_are_counted_and_come_without_what_is_empty (void **state)
     ag_lines_close (&self->lines);
 }
 
+//  What a lost write leaves at the end of a file.
+static void
+zeros_are_no_space_and_no_empty_line (void **state)
+{
+    struct bench *self = *state;
+    FILE *out = fopen (self->path, "we");
+    assert_non_null (out);
+    assert_int_equal (fwrite ("one\0\0\n\0", 1, 7, out), 7);
+    fclose (out);
+    assert_int_equal (ag_lines_open (&self->lines, &self->client, self->path, &self->err), 0);
+    assert_int_equal (ag_lines_next (&self->lines, &self->line, &self->err), 1);
+    assert_int_equal (self->line.n, 5);
+    assert_int_equal (ag_lines_next (&self->lines, &self->line, &self->err), 1);
+    assert_int_equal (self->line.n, 1);
+    ag_lines_close (&self->lines);
+}
+
 static void
 a_pipe_is_read_whose_writer_comes_late_and_slow (void **state)
 {
@@ -150,6 +167,7 @@ main (void)
 #define T(name) cmocka_unit_test_setup_teardown (name, setup, teardown)
     const struct CMUnitTest tests[] = {
         T (lines_are_counted_and_come_without_what_is_empty),
+        T (zeros_are_no_space_and_no_empty_line),
         T (a_pipe_is_read_whose_writer_comes_late_and_slow),
         T (a_pipe_into_which_nobody_writes_is_given_up),
         T (what_cannot_be_read_is_an_error_and_not_the_end),
