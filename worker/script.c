@@ -154,29 +154,64 @@ find_module (lua_State *L, const char *name)
     return file;
 }
 
-//  While a module loads, false stands for it: who meets that requires in a circle.
+//  Closes a loading: after an error nothing stands for the module (upvalue: its path), so the next who requires it
+//  meets the error itself.
+static int
+end_loading (lua_State *L)
+{
+    if (lua_isnil (L, 2))
+        return 0;
+    ag_slot_push (L, AG_SLOT_LOADED);
+    lua_pushvalue (L, lua_upvalueindex (1));
+    lua_pushnil (L);
+    lua_rawset (L, -3);
+    return 0;
+}
+
+//  A table that is its own metatable, with the path on top of the stack.
+static void
+begin_loading (lua_State *L)
+{
+    lua_pushcclosure (L, end_loading, 1);
+    lua_createtable (L, 0, 1);
+    lua_insert (L, -2);
+    lua_setfield (L, -2, "__close");
+    lua_pushvalue (L, -1);
+    lua_setmetatable (L, -2);
+    lua_toclose (L, -1);
+}
+
+//  While a module loads, false stands for it: who meets that requires in a circle. What stands there goes by the path,
+//  since "a/b" is the file of "a.b".
 int
 ag_require (lua_State *L)
 {
-    const char *name = luaL_checkstring (L, 1);
-    lua_settop (L, 1);
+    enum { NAME = 1, PATH, LOADED };
+    const char *name = luaL_checkstring (L, NAME);
+    const struct ag_pack_file *file = find_module (L, name);
+    lua_settop (L, NAME);
+    lua_pushlstring (L, file->path.p, file->path.n);
     ag_slot_push (L, AG_SLOT_LOADED);
-    int type = lua_getfield (L, 2, name);
+    lua_pushvalue (L, PATH);
+    int type = lua_rawget (L, LOADED);
     if (type == LUA_TBOOLEAN && !lua_toboolean (L, -1))
         return luaL_error (L, "require \"%s\" is a circle: it is loading already", name);
     if (type != LUA_TNIL)
         return 1;
-    const struct ag_pack_file *file = find_module (L, name);
+    lua_pushvalue (L, PATH);
+    begin_loading (L);
+    lua_pushvalue (L, PATH);
     lua_pushboolean (L, 0);
-    lua_setfield (L, 2, name);
+    lua_rawset (L, LOADED);
     load_file (L, file);
     lua_call (L, 0, 1);
     if (!lua_toboolean (L, -1)) {
         lua_pop (L, 1);
         lua_pushboolean (L, 1);
     }
-    lua_pushvalue (L, -1);
-    lua_setfield (L, 2, name);
+    lua_pushvalue (L, PATH);
+    lua_pushvalue (L, -2);
+    lua_rawset (L, LOADED);
     return 1;
 }
 

@@ -131,6 +131,41 @@ modules_are_files_of_the_pack_loaded_once_a_state (void **state)
     assert_int_equal (fake_end (&fake), 2);
 }
 
+//  An error ends a loading, so the next who requires the module meets the same one; and a file is one module, however
+//  it is called.
+static void
+what_a_module_failed_by_is_said_to_each_who_requires_it (void **state)
+{
+    static const char *const files[] = {
+        "main.lua",
+        "ag.behavior { name = 'b', on = { 'x' }, function (event, graph, ctx)\n"
+        "    local said = {}\n"
+        "    for i = 1, 2 do\n"
+        "        for _, name in ipairs { 'raises', 'broken' } do\n"
+        "            said[#said + 1] = select (2, pcall (require, name))\n"
+        "        end\n"
+        "    end\n"
+        "    graph.emit ('said', { said = said, one = require 'lib.a' == require 'lib/a' })\n"
+        "end }",
+        "raises.lua",
+        "error 'it cannot'",
+        "broken.lua",
+        "x = = 1",
+        "lib/a.lua",
+        "return {}",
+        NULL,
+    };
+    struct fake fake;
+    (void)state;
+    fake_begin (&fake, files, NULL);
+    assert_non_null (strstr (fake_invoke (&fake, ""),
+                             "{\"one\":true,\"said\":[\"p/raises.lua:1: it cannot\","
+                             "\"p/broken.lua:1: unexpected symbol near '='\","
+                             "\"p/raises.lua:1: it cannot\","
+                             "\"p/broken.lua:1: unexpected symbol near '='\"]}"));
+    assert_int_equal (fake_stop (&fake), 0);
+}
+
 static void
 lines_for_people_are_said_once_clean_and_bounded (void **state)
 {
@@ -272,6 +307,7 @@ main (void)
         cmocka_unit_test (event_and_view_arrive_as_they_were_sent),
         cmocka_unit_test (a_relation_behaviour_is_given_its_relation_first),
         cmocka_unit_test (modules_are_files_of_the_pack_loaded_once_a_state),
+        cmocka_unit_test (what_a_module_failed_by_is_said_to_each_who_requires_it),
         cmocka_unit_test (lines_for_people_are_said_once_clean_and_bounded),
         cmocka_unit_test (again_and_ok_lead_to_the_next_invocation),
         cmocka_unit_test (nothing_is_carried_from_one_invocation_to_the_next),
