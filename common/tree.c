@@ -43,23 +43,31 @@ number (const struct ag_tree *self, uint64_t which, char name[40])
     snprintf (name, 40, "%s.%" PRIu64, self->mark, which);
 }
 
+//  What ran in a folder may have closed it, with which the house of an ordinary user could do nothing; root is refused
+//  nothing, and changes no mode.
+static int
+move_up (struct ag_tree *self, int dir, const char *name)
+{
+    char to[40];
+    number (self, self->end, to);
+    if (geteuid())
+        fchmodat (dir, name, 0700, 0);
+    int rc = renameat (dir, name, self->top, to);
+    self->end += !rc;
+    return rc;
+}
+
 //  A mount point is busy in either way, so none is ever moved or looked into.
 static void
 take_one (struct ag_tree *self, int dir, const char *name)
 {
-    char to[40];
     if (!unlinkat (dir, name, 0))
         return;
     int error = errno;
     if (!unlinkat (dir, name, AT_REMOVEDIR))
         return;
-    if (errno == ENOTEMPTY || errno == EEXIST) {
-        number (self, self->end, to);
-        if (!renameat (dir, name, self->top, to)) {
-            self->end++;
-            return;
-        }
-    }
+    if ((errno == ENOTEMPTY || errno == EEXIST) && !move_up (self, dir, name))
+        return;
     leave (self, name, errno == ENOTDIR ? error : errno);
 }
 
@@ -135,12 +143,8 @@ ag_tree_new (const char *dir)
 void
 ag_tree_take (ag_tree_t *self, const char *path)
 {
-    char to[40];
-    number (self, self->end, to);
-    if (renameat (AT_FDCWD, path, self->top, to))
+    if (move_up (self, AT_FDCWD, path))
         ag_tree_remove (path);
-    else
-        self->end++;
 }
 
 static bool

@@ -47,6 +47,27 @@ all_of_a_folder_goes_and_nothing_that_a_link_in_it_leads_to (void **state)
     assert_int_equal (chdir ("/"), 0);
 }
 
+//  As root no mode closes anything.
+static void
+a_folder_that_was_closed_goes_too (void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/ag_tree_test.XXXXXX";
+    static const mode_t modes[] = {0, 0100, 0200, 0400, 0500, 0600};
+    assert_non_null (mkdtemp (dir));
+    assert_int_equal (chdir (dir), 0);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        assert_int_equal (mkdir ("gone", 0700) | mkdir ("gone/a", 0700) | mkdir ("gone/a/b", 0700),
+                          0);
+        make_file ("gone/a/b/file");
+        assert_int_equal (chmod ("gone/a/b", modes[i]) | chmod ("gone/a", modes[i]), 0);
+        ag_tree_remove ("gone");
+        assert_int_equal (access ("gone", F_OK), -1);
+    }
+    ag_tree_remove (dir);
+    assert_int_equal (chdir ("/"), 0);
+}
+
 //  Deeper than a path can name, and than a stack could follow; in memory, since a disk takes a minute for it.
 static void
 a_folder_goes_however_deep_it_is (void **state)
@@ -158,6 +179,7 @@ main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (all_of_a_folder_goes_and_nothing_that_a_link_in_it_leads_to),
+        cmocka_unit_test (a_folder_that_was_closed_goes_too),
         cmocka_unit_test (a_folder_goes_however_deep_it_is),
         cmocka_unit_test (what_another_file_system_holds_stays_and_is_told_in_one_line),
         cmocka_unit_test (bit_by_bit_no_step_does_more_than_it_may_and_the_path_is_free_at_once),
