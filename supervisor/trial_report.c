@@ -4,6 +4,7 @@
 #include "supervisor/walls.h"
 #include "common/answer.h"
 #include "supervisor/spec.h"
+#include "supervisor/unit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,8 +26,7 @@ ag_trial_say (struct ag_trial *self, const char *format, ...)
     va_start (list, format);
     vsnprintf (self->detail, sizeof self->detail, format, list);
     va_end (list);
-    for (char *p = self->detail; !ag_utf8 (ag_str (self->detail)) && *p; p++)
-        *p = *p & 0x80 ? '?' : *p; //  a worker's own words, or cut in a character
+    ag_unit_mend (self->detail); //  a worker's own words, or cut in a character
 }
 
 /*  The verdict  */
