@@ -16,7 +16,8 @@ struct entry {
 struct ag_outbox {
     struct entry *entries;
     size_t count, room;
-    size_t inner; //  of them: what does not wait for the sync
+    size_t inner; //  of them: what does not wait for the sync,
+    size_t sent;  //  and what is under way already
     struct ag_buf bytes;
 };
 
@@ -115,17 +116,32 @@ send_one (const ag_outbox_t *self, const struct entry *entry)
 static void
 clear (ag_outbox_t *self)
 {
-    self->count = self->inner = 0;
+    self->count = self->inner = self->sent = 0;
     ag_buf_clear (&self->bytes);
+}
+
+static void
+send_rest (ag_outbox_t *self, ag_lost_fn *lost, void *context)
+{
+    while (self->sent < self->count) {
+        const struct entry *entry = &self->entries[self->sent++];
+        if (send_one (self, entry) && !entry->route.client)
+            lost (context, &entry->route);
+    }
 }
 
 void
 ag_outbox_send (ag_outbox_t *self, ag_lost_fn *lost, void *context)
 {
-    for (size_t i = 0; i < self->count; i++)
-        if (send_one (self, &self->entries[i]) && !self->entries[i].route.client)
-            lost (context, &self->entries[i].route);
+    send_rest (self, lost, context);
     clear (self);
+}
+
+void
+ag_outbox_send_inner (ag_outbox_t *self, ag_lost_fn *lost, void *context)
+{
+    if (ag_outbox_is_inner (self))
+        send_rest (self, lost, context);
 }
 
 void

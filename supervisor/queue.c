@@ -540,21 +540,35 @@ drop_idle (struct ag_queues *self)
     }
 }
 
+static void
+pump_or_drop (struct ag_house *house, struct ag_queue *queue)
+{
+    struct ag_err err;
+    struct ag_mark mark = ag_journal_mark (house->journal);
+    queue->touched = false;
+    if (pump (house, queue, &err)) {
+        ag_journal_rollback (house->journal, &mark);
+        ag_log_err (AG_ERROR, &err, "a run's queue stands still");
+        drop (house->queues, queue);
+    }
+}
+
+void
+ag_queue_pump (struct ag_house *house, uint64_t run)
+{
+    struct ag_queue *queue;
+    HASH_FIND (hh, house->queues->table, &run, sizeof run, queue);
+    if (queue && queue->touched)
+        pump_or_drop (house, queue);
+}
+
 void
 ag_queues_pump (struct ag_house *house)
 {
     struct ag_queue *queue, *next;
     HASH_ITER (hh, house->queues->table, queue, next) {
-        if (!queue->touched)
-            continue;
-        struct ag_err err;
-        queue->touched = false;
-        struct ag_mark mark = ag_journal_mark (house->journal);
-        if (pump (house, queue, &err)) {
-            ag_journal_rollback (house->journal, &mark);
-            ag_log_err (AG_ERROR, &err, "a run's queue stands still");
-            drop (house->queues, queue);
-        }
+        if (queue->touched)
+            pump_or_drop (house, queue);
     }
     if (HASH_COUNT (house->queues->table) > QUEUES)
         drop_idle (house->queues);

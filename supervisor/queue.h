@@ -58,10 +58,12 @@ struct ag_invocation {
 struct ag_queues *ag_queues_new (struct ag_house *house);
 void ag_queues_destroy (struct ag_queues **self_p);
 
-//  Something happened in a run (an event, a worker that waits): its queue is moved at the end of this turn.
+//  Something happened in a run (an event, a worker that waits): its queue is moved at the end of this turn, if not before.
 void ag_queues_touch (struct ag_house *house, uint64_t run);
 //  Move every touched queue as far as it goes. What cannot be read stops the run and is logged.
 void ag_queues_pump (struct ag_house *house);
+//  The same for one run, before the turn's end: a worker that waits has its next invocation at once.
+void ag_queue_pump (struct ag_house *house, uint64_t run);
 //  Forget what is in memory; every queue is read again from the store (after a failed commit).
 void ag_queues_forget (struct ag_house *house);
 //  Forget those of runs that exist no more; their numbers are given again.

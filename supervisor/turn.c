@@ -55,6 +55,8 @@ read_workers (void *context)
     int rc = ag_guard_recv (house->worker_guard, MESSAGE_BYTES, &parts, &err);
     if (rc > 0)
         ag_workers_message (house, &parts);
+    ag_outbox_send_inner (house->outbox, ag_workers_lost,
+                          house); //  its worker goes on beside the next one's message
     if (rc < 0)
         ag_workers_oversize (house, &parts, &err);
     if (rc)

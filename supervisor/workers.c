@@ -487,6 +487,9 @@ serve (struct ag_house *house, struct ag_session *session, bool hello, const str
         ag_outbox_put (house->outbox, &session->route, ag_buf_str (&request.answer));
     else if (request.answer.n)
         move_on (house, session, &request.answer);
+    if (!rc &&
+        session->state == AG_SESSION_WAITING) //  it has its next work now, not at the turn's end
+        ag_queue_pump (house, session->unit->run);
     ag_buf_fini (&request.answer);
 }
 
