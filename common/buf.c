@@ -10,24 +10,6 @@
 
 enum { SHORT_TEXT = 32, FIRST_ROOM = 256 };
 
-struct ag_str
-ag_str (const char *text)
-{
-    return (struct ag_str){text, text ? strlen (text) : 0};
-}
-
-bool
-ag_str_eq (struct ag_str a, struct ag_str b)
-{
-    return a.n == b.n && (a.n == 0 || !memcmp (a.p, b.p, a.n));
-}
-
-bool
-ag_str_is (struct ag_str a, const char *text)
-{
-    return ag_str_eq (a, ag_str (text));
-}
-
 bool
 ag_str_starts (struct ag_str a, const char *prefix)
 {

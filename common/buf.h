@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct ag_str {
     const char *p;
@@ -19,9 +20,24 @@ struct ag_str {
 //  A literal or any C string as a borrow; "%.*s" with AG_STR_ARG prints one.
 #define AG_LIT(text)  ((struct ag_str){(text), sizeof (text) - 1})
 #define AG_STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
-struct ag_str ag_str (const char *text);
-bool ag_str_eq (struct ag_str a, struct ag_str b);
-bool ag_str_is (struct ag_str a, const char *text);
+static inline struct ag_str
+ag_str (const char *text)
+{
+    return (struct ag_str){text, text ? strlen (text) : 0};
+}
+
+static inline bool
+ag_str_eq (struct ag_str a, struct ag_str b)
+{
+    return a.n == b.n && (a.n == 0 || !memcmp (a.p, b.p, a.n));
+}
+
+static inline bool
+ag_str_is (struct ag_str a, const char *text)
+{
+    return ag_str_eq (a, ag_str (text));
+}
+
 bool ag_str_starts (struct ag_str a, const char *prefix);
 //  Order by bytes, shorter first: <0, 0, >0.
 int ag_str_cmp (struct ag_str a, struct ag_str b);

@@ -184,20 +184,35 @@ ag_next (struct ag_cursor *in, struct ag_head *head)
     return 0;
 }
 
-static int
-skip (struct ag_cursor *in, int depth)
+//  Of a value that its lead byte tells whole, which most are; 0: another, or there are not so many.
+static size_t
+small_bytes (const struct ag_cursor *in)
 {
-    struct ag_head head;
-    if (ag_next (in, &head))
-        return -1;
-    if (head.kind != AG_LIST && head.kind != AG_MAP)
+    if (in->p == in->end)
         return 0;
-    if (depth == 0)
-        return -1;
-    uint64_t parts = head.kind == AG_MAP ? 2 * (uint64_t)head.count : head.count;
-    while (parts-- > 0)
-        if (skip (in, depth - 1))
+    uint8_t lead = *in->p;
+    size_t n = lead < 0x80 || lead >= 0xe0   ? 1
+               : lead >= 0xa0 && lead < 0xc0 ? 1 + (lead & 0x1f)
+                                             : 0;
+    return n <= (size_t)(in->end - in->p) ? n : 0;
+}
+
+static int
+skip (struct ag_cursor *in, uint64_t values, int depth)
+{
+    for (struct ag_head head; values > 0; values--) {
+        size_t small = small_bytes (in);
+        in->p += small;
+        if (small)
+            continue;
+        if (ag_next (in, &head))
             return -1;
+        if (head.kind != AG_LIST && head.kind != AG_MAP)
+            continue;
+        uint64_t parts = head.kind == AG_MAP ? 2 * (uint64_t)head.count : head.count;
+        if (depth == 0 || skip (in, parts, depth - 1))
+            return -1;
+    }
     return 0;
 }
 
@@ -205,7 +220,7 @@ int
 ag_take (struct ag_cursor *in, struct ag_str *value)
 {
     struct ag_cursor at = *in;
-    if (skip (&at, AG_DEPTH_WRAPPED))
+    if (skip (&at, 1, AG_DEPTH_WRAPPED))
         return -1;
     *value = (struct ag_str){(const char *)in->p, (size_t)(at.p - in->p)};
     *in = at;
@@ -225,7 +240,7 @@ seek (struct ag_cursor *in, struct ag_str key)
             return -1;
         if (ag_str_eq (name.s, key))
             return 0;
-        if (skip (in, AG_DEPTH_WRAPPED))
+        if (skip (in, 1, AG_DEPTH_WRAPPED))
             return -1;
     }
     return -1;
