@@ -1,10 +1,10 @@
 /*  outbox - what this turn will say, held back until its batch is on disk.
  *
  *  Nothing leaves the house before the sync: answers, invocations and publications are put here while the
- *  turn works, in order, and sent after the write. What only moves work on inside the house does not wait
- *  for it, nor for the turn's end, as long as the turn has said nothing else. Sending never waits: a worker that cannot take its
- *  message is reported and ended by the caller, a broker that cannot loses it (clients ask again with the
- *  same request id, monitors read the log).
+ *  turn works, in order, and sent after the write. What only moves work on inside the house waits neither
+ *  for it nor for the turn's end, as long as the turn has said nothing else. Sending never waits: a worker
+ *  that cannot take its message is reported and ended by the caller, a broker that cannot loses it (clients
+ *  ask again with the same request id, monitors read the log).
  *  SPDX-License-Identifier: Apache-2.0
  */
 #ifndef AG_OUTBOX_H
@@ -42,8 +42,8 @@ void ag_outbox_publish (ag_outbox_t *self, const struct ag_route *broker, struct
 typedef void ag_lost_fn (void *context, const struct ag_route *route);
 void ag_outbox_send (ag_outbox_t *self, ag_lost_fn *lost, void *context);
 
-//  The same before the turn's end, for what need not wait for it: when all that was said so far is inner, it is under way
-//  now, and what comes after it stands behind it. It still counts for ag_outbox_is_inner.
+//  The same before the turn's end: when all that was said so far is inner, it is under way now, and what comes
+//  after it stands behind it. It still counts for ag_outbox_is_inner.
 void ag_outbox_send_inner (ag_outbox_t *self, ag_lost_fn *lost, void *context);
 
 //  The write failed: every client gets err instead of its answer, with its request id; the rest is dropped.

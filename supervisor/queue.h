@@ -58,7 +58,7 @@ struct ag_invocation {
 struct ag_queues *ag_queues_new (struct ag_house *house);
 void ag_queues_destroy (struct ag_queues **self_p);
 
-//  Something happened in a run (an event, a worker that waits): its queue is moved at the end of this turn, if not before.
+//  Something happened in a run (an event, a worker that waits): its queue is moved in this turn.
 void ag_queues_touch (struct ag_house *house, uint64_t run);
 //  Move every touched queue as far as it goes. What cannot be read stops the run and is logged.
 void ag_queues_pump (struct ag_house *house);
