@@ -244,14 +244,15 @@ class House:
         return [int(pid) for pid in filter(str.isdigit, os.listdir("/proc")) if self.is_mine(pid)]
 
     def is_mine(self, pid):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                return b"AGSUP_HOME_ID=" + self.home_id in file.read().split(b"\0")
-        except PermissionError:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                return self.home.encode() in file.read().split(b"\0")
-        except OSError:
-            return False
+        for name, word in ("environ", b"AGSUP_HOME_ID=" + self.home_id), ("cmdline", self.home.encode()):
+            try:
+                with open(f"/proc/{pid}/{name}", "rb") as file:
+                    return word in file.read().split(b"\0")
+            except PermissionError:
+                continue
+            except OSError:  # it ended meanwhile
+                break
+        return False
 
     def cli(self, *words, stdin="", check=True, seconds=PATIENCE):
         """agsup WORDS; its CompletedProcess."""
