@@ -1,6 +1,7 @@
 /*  store_full - a full disk, or a file that may not grow, costs no acknowledged record and no abort.
  *
- *  The disk is a small tmpfs in a mount name space of this process: that needs root, else it is skipped.
+ *  The disk is a small tmpfs in a mount name space of this process, below a user name space where it is not root's;
+ *  without them it is skipped.
  *  SPDX-License-Identifier: Apache-2.0
  */
 #include "supervisor/store.h"
@@ -333,11 +334,36 @@ a_file_that_may_not_grow_closes_the_store_and_loses_nothing (void **state)
     }
 }
 
+static void
+put (const char *path, const char *text)
+{
+    FILE *file = fopen (path, "w");
+    if (!file || fputs (text, file) < 0 || fclose (file))
+        print_message ("%s: %s\n", path, strerror (errno));
+}
+
+//  Where an ordinary user may mount, under its own id.
+static int
+leave_mounts (void)
+{
+    char uids[32], gids[32];
+    snprintf (uids, sizeof uids, "%u %u 1", geteuid(), geteuid());
+    snprintf (gids, sizeof gids, "%u %u 1", getegid(), getegid());
+    if (geteuid() == 0)
+        return unshare (CLONE_NEWNS);
+    if (unshare (CLONE_NEWUSER | CLONE_NEWNS))
+        return -1;
+    put ("/proc/self/setgroups", "deny");
+    put ("/proc/self/uid_map", uids);
+    put ("/proc/self/gid_map", gids);
+    return 0;
+}
+
 int
 main (void)
 {
     signal (SIGXFSZ, SIG_IGN);
-    if (unshare (CLONE_NEWNS) || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+    if (leave_mounts() || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
         print_message ("no mount name space of its own: %s\n", strerror (errno));
 #define EACH(test) cmocka_unit_test_setup_teardown (test, open_bench, close_bench)
     const struct CMUnitTest tests[] = {
