@@ -382,7 +382,6 @@ class Trials(TrialCase):
             self.assertEqual(report["outcome"], "crashed")
             self.assertIn("the house ended it", report["detail"])
 
-    @unittest.skipIf(os.geteuid(), "only root sees the descriptors of a supervisor")
     def test_a_thousand_trials_in_a_row_leave_nothing_behind(self):
         """AG_TRIALS of them; the first ones warm everything up."""
         many = int(os.environ.get("AG_TRIALS", "20"))
@@ -393,7 +392,8 @@ class Trials(TrialCase):
             self.addCleanup(self.house.ask, "start", run=run)
 
         def look():
-            return len(os.listdir(f"/proc/{pid}/fd")), len(self.house.left())
+            seen = os.geteuid() == 0  # an ordinary user is not shown the descriptors
+            return len(os.listdir(f"/proc/{pid}/fd")) if seen else None, len(self.house.left())
 
         def written():
             return sum(os.path.getsize(path) for path in glob.glob(f"{self.house.home}/data/*.log"))
