@@ -326,7 +326,8 @@ fork_one (struct ag_command *command, struct ag_run *parent, uint64_t at,
 //  Several forks: label-1, label-2, …
 static int
 fork_several (struct ag_command *command, struct ag_run *parent, uint64_t at,
-              struct ag_birth *birth, struct ag_str spec, struct ag_str lost, struct ag_err *err)
+              const struct ag_birth *birth, struct ag_str spec, struct ag_str lost,
+              struct ag_err *err)
 {
     const struct ag_msg_fork *msg = &command->msg->fork;
     struct ag_answer answer = ag_command_begin (command);
@@ -336,8 +337,9 @@ fork_several (struct ag_command *command, struct ag_run *parent, uint64_t at,
         char label[LABEL_ROOM];
         struct ag_run *fork;
         snprintf (label, sizeof label, "%.*s-%llu", AG_STR_ARG (msg->label), (unsigned long long)i);
-        birth->label = msg->label.p ? ag_str (label) : (struct ag_str){0};
-        if (fork_one (command, parent, at, birth, spec, &fork, err))
+        struct ag_birth own = *birth;
+        own.label = msg->label.p ? ag_str (label) : (struct ag_str){0};
+        if (fork_one (command, parent, at, &own, spec, &fork, err))
             return -1;
         struct ag_answer one = {.out = command->answer, .at = ag_open_map (command->answer)};
         put_run (&one, fork, msg->no_start ? "stopped" : "parked");

@@ -233,7 +233,9 @@ ag_pool_fini (struct ag_pool *self)
 {
     while (self->chunks)
         free_chunk (self);
-    while (!LIST_EMPTY (&self->larges))
-        free_large (LIST_FIRST (&self->larges));
+    for (struct ag_pool_large *large = LIST_FIRST (&self->larges), *next; large; large = next) {
+        next = LIST_NEXT (large, link);
+        free_large (large);
+    }
     *self = (struct ag_pool){.most = self->most};
 }
