@@ -322,8 +322,8 @@ ag_command_show (struct ag_command *command, struct ag_err *err)
     }
     ag_entity_fini (&entity);
     if (rc == 0)
-        return ag_fail (err, AG_E_NOT_FOUND, "run %s has no %.*s", run->id,
-                        AG_STR_ARG (msg->entity));
+        return ag_fail (err, AG_E_NOT_FOUND, "run %s has no `%.*s`%s", run->id,
+                        AG_STR_ARG (msg->entity), at < run->head.tip ? " at this point" : "");
     return rc < 0 ? -1 : 0;
 }
 

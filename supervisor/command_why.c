@@ -138,7 +138,9 @@ ag_command_why (struct ag_command *command, struct ag_err *err)
     }
     ag_buf_fini (&chain.events);
     if (!found)
-        return ag_fail (err, AG_E_NOT_FOUND, "run %s never had `%.*s`", chain.run->id,
-                        AG_STR_ARG (msg->entity));
+        return ag_fail (err, AG_E_NOT_FOUND,
+                        at < chain.run->head.tip ? "run %s had no `%.*s` up to this point"
+                                                 : "run %s never had `%.*s`",
+                        chain.run->id, AG_STR_ARG (msg->entity));
     return found < 0 ? -1 : 0;
 }

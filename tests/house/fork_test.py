@@ -96,6 +96,15 @@ class Forks(unittest.TestCase):
                                  (True, "object.created", "evt_001")])
         self.assertIn("`- " + self.name + "-f ", self.house.cli("why", root, "note#1").stdout)
 
+    def test_what_came_after_a_point_is_not_there_yet_and_what_never_came_never_was(self):
+        root = self.root({**NOTE, "id": "note#1"}, {**NOTE, "id": "note#2"})
+        for word, thing, says in (("why", "note#2", "had no `note#2` up to this point"), ("why", "note#3", "never had `note#3`"),
+                                  ("show", "note#2", "has no `note#2` at this point"), ("show", "note#3", "has no `note#3`\n")):
+            point = root + "@evt_001" if "point" in says else root
+            done = self.house.cli(word, point, thing, check=False)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(says, done.stderr)
+
     def test_the_tail_of_a_log_is_its_last_events(self):
         root = self.root(*({**NOTE, "id": f"note#{n}", "data": {}} for n in range(1, 1201)))
         def ids(*words):
