@@ -165,6 +165,16 @@ check_behavior (struct ag_str behavior, struct ag_str *name, struct ag_err *err)
     return 0;
 }
 
+//  Which one it is: by its number, and by its name where it has one.
+static int
+wrap_behavior (struct ag_str behavior, uint32_t number, struct ag_err *err)
+{
+    struct ag_str name;
+    if (ag_map_text (behavior, "name", &name) || name.n == 0 || name.n > 64)
+        return ag_wrap (err, "behavior %u", number);
+    return ag_wrap (err, "behavior %u (`%.*s`)", number, AG_STR_ARG (name));
+}
+
 int
 ag_match_check (struct ag_str behaviors, struct ag_err *err)
 {
@@ -181,7 +191,7 @@ ag_match_check (struct ag_str behaviors, struct ag_err *err)
         if (ag_take (&in, &behavior))
             return ag_fail (err, AG_E_BAD_MESSAGE, "`behaviors` is malformed");
         if (check_behavior (behavior, &names[i], err))
-            return ag_wrap (err, "behavior %u", i + 1);
+            return wrap_behavior (behavior, i + 1, err);
         for (uint32_t j = 0; j < i; j++)
             if (ag_str_eq (names[i], names[j]))
                 return ag_fail (err, AG_E_BAD_MESSAGE, "two behaviors are named `%.*s`",

@@ -40,7 +40,7 @@ a_registration_is_checked_and_each_mistake_is_named (void **state)
     } bad[] = {
         {"{}", "is a list", AG_E_BAD_MESSAGE},
         {"[1]", "behavior 1: a behavior is a map", AG_E_BAD_MESSAGE},
-        {"[{\"on\":[\"x\"]}]", "has a name", AG_E_BAD_MESSAGE},
+        {"[{\"on\":[\"x\"]}]", "behavior 1: a behavior has a name", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"\",\"on\":[\"x\"]}]", "has a name", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\"}]", "names at least one event type", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[]}]", "names at least one event type", AG_E_BAD_MESSAGE},
@@ -95,7 +95,8 @@ a_registration_is_checked_and_each_mistake_is_named (void **state)
         {"[{\"name\":\"a\",\"on\":[\"x\"],\"priority\":\"high\"}]",
          "`priority` of a behavior is of the wrong kind", AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[\"x\"]},{\"name\":\"b\",\"on\":[\"x\",\"goal.creted\"]}]",
-         "behavior 2: `on` of a behavior: `goal.creted` never comes: the house alone has types in "
+         "behavior 2 (`b`): `on` of a behavior: `goal.creted` never comes: the house alone has "
+         "types in "
          "goal.*; did you mean `goal.created`?",
          AG_E_BAD_MESSAGE},
         {"[{\"name\":\"a\",\"on\":[\"runtime.idle\"]}]", "`runtime.idle` is given to no behavior",

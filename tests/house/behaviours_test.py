@@ -205,7 +205,7 @@ class Refusals(unittest.TestCase):
         bad = agent({"name": "bad", "on": ["x"], "pattern": "(a)-[:x*]->(b)"}, restart={"at_most": 1})
         with House({"bad": bad}) as house:
             refused = until("the refusal", lambda: house.log_of("bad", "worker.refused"))
-            self.assertIn("behavior 1: `pattern`: `*` at 8 (a path of variable length)", refused[0]["payload"]["reason"])
+            self.assertIn("behavior 1 (`bad`): `pattern`: `*` at 8 (a path of variable length)", refused[0]["payload"]["reason"])
 
 
 if __name__ == "__main__":
