@@ -110,10 +110,12 @@ drop (struct ag_feed *self)
 void
 ag_feed_fini (struct ag_feed *self, const struct ag_err *why)
 {
-    if (why && self->page && ag_code_retryable (why->code))
+    //  Where the first page reached nobody, nothing was taken.
+    bool taken = why && self->page > (why->code == AG_E_NO_SUPERVISOR ? 1 : 0);
+    if (taken && ag_code_retryable (why->code))
         ag_client_remark (self->client,
                           "nobody sees what was taken so far; --request-id %s goes on", self->name);
-    else if (why && self->page)
+    else if (taken)
         drop (self);
     ag_buf_fini (&self->items);
 }

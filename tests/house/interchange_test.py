@@ -260,6 +260,12 @@ class Interchange(unittest.TestCase):
         self.assertIn("stands for another request", done.stderr)
         self.assertEqual([run["run_id"] for run in first], [r for r in self.runs() if r == first[0]["run_id"]])
 
+    def test_where_nobody_is_nothing_was_taken(self):
+        self.write(lines(PARENT))
+        done = self.house.cli("import", self.path, "--home", os.path.join(self.house.dir, "none"), check=False)
+        self.assertEqual(done.returncode, 69)
+        self.assertNotIn("taken", done.stderr)
+
     def test_history_moves_nobody(self):
         stream = self.house.ask("status")["stream"]
         self.write(lines(PARENT))
