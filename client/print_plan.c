@@ -16,6 +16,23 @@ put_text (struct ag_str map, const char *key)
 }
 
 //  One line for each entity of a list: a sign, its id, what it is. A removed one is its id alone.
+//  A relation by what it joins, an object by its data.
+static void
+put_what (struct ag_str entity)
+{
+    if (ag_pick_text (entity, "source").p) {
+        fputs ("  ", stdout);
+        put_text (entity, "source");
+        fputs (" --", stdout);
+        put_text (entity, "type");
+        fputs ("--> ", stdout);
+        put_text (entity, "target");
+    } else if (ag_pick (entity, "data").p) {
+        fputs ("  ", stdout);
+        ag_print_value (ag_pick (entity, "data"), DATA_BYTES);
+    }
+}
+
 static void
 put_entities (const struct ag_look *look, struct ag_str plan, const char *key, const char *sign,
               enum ag_paint paint)
@@ -27,17 +44,7 @@ put_entities (const struct ag_look *look, struct ag_str plan, const char *key, c
             ag_print_value (entity, DATA_BYTES);
         put_text (entity, "id");
         fputs (ag_paint (look, AG_PLAIN), stdout);
-        if (ag_pick_text (entity, "source").p) {
-            fputs ("  ", stdout);
-            put_text (entity, "source");
-            fputs (" --", stdout);
-            put_text (entity, "type");
-            fputs ("--> ", stdout);
-            put_text (entity, "target");
-        } else if (ag_pick (entity, "data").p) {
-            fputs ("  ", stdout);
-            ag_print_value (ag_pick (entity, "data"), DATA_BYTES);
-        }
+        put_what (entity);
         fputc ('\n', stdout);
     }
 }
@@ -185,10 +192,8 @@ put_divergent (const struct ag_look *look, struct ag_str answer, const char *key
         fputs (ag_paint (look, AG_PLAIN), stdout);
         if (both)
             put_fields (a, b);
-        else {
-            fputs ("  ", stdout);
-            ag_print_value (ag_pick (is_there (a) ? a : b, "data"), DATA_BYTES);
-        }
+        else
+            put_what (is_there (a) ? a : b);
         fputc ('\n', stdout);
     }
 }

@@ -416,12 +416,13 @@ a_diff_shows_the_fields_that_differ (void **state)
         "'divergent_objects':[{'id':'t#1','a':{'data':{'s':'open','k':1}},'b':{'data':{'s':'done',"
         "'k':1,'n':2}}},{'id':'t#2','a':null,'b':{'data':{'x':1}}},"
         "{'id':'t#3','a':{'data':{'x':1},'version':2},'b':{'data':{'x':1},'version':3}}],"
-        "'divergent_relations':[{'id':'rel_1','a':{'data':{}},'b':null}],'is_identical':false}",
+        "'divergent_relations':[{'id':'rel_1','a':{'source':'t#1','target':'t#3',"
+        "'type':'needs','data':{}},'b':null}],'is_identical':false}",
         "r1 and r3 differ: 42 events shared, 1 only in the first, 2 only in the second\n"
         "  ~ t#1  s: open | done  n:  | 2\n"
         "  > t#2  {\"x\":1}\n"
         "  ~ t#3  version: 2 | 3\n"
-        "  < rel_1  {}\n");
+        "  < rel_1  t#1 --needs--> t#3\n");
 }
 
 static void
