@@ -18,7 +18,7 @@
 #include <time.h>
 
 enum {
-    PUMP_STEPS = 512, //  of one run in one turn,
+    PUMP_STEPS = 512, //  of one run at a time,
     PUMP_MS = 100,    //  and how long they may take before the others have theirs
 #ifdef __SANITIZE_ADDRESS__
     QUEUES = 0 //  each is read from the store again and again
