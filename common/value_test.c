@@ -283,6 +283,26 @@ no_beginning_of_a_value_is_taken_for_the_whole (void **state)
     drop (bytes);
 }
 
+//  Texts of every length that a lead byte tells, and some beyond; what follows is left.
+static void
+a_text_of_any_length_is_taken_whole (void **state)
+{
+    (void)state;
+    char text[40];
+    memset (text, 'x', sizeof text);
+    for (size_t n = 0; n <= sizeof text; n++) {
+        struct ag_buf out = {0};
+        struct ag_str value;
+        ag_put_text (&out, (struct ag_str){text, n});
+        size_t whole = out.n;
+        ag_put_uint (&out, 7);
+        struct ag_cursor in = ag_cursor (ag_buf_str (&out));
+        assert_int_equal (ag_take (&in, &value), 0);
+        assert_int_equal (value.n, whole);
+        ag_buf_fini (&out);
+    }
+}
+
 static void
 what_is_read_whole_may_wrap_a_value_in_eight_levels_but_no_more (void **state)
 {
@@ -326,6 +346,7 @@ main (void)
         cmocka_unit_test (a_number_from_zero_on_is_unsigned_in_a_signed_form_too),
         cmocka_unit_test (a_whole_value_is_taken_with_all_it_holds),
         cmocka_unit_test (no_beginning_of_a_value_is_taken_for_the_whole),
+        cmocka_unit_test (a_text_of_any_length_is_taken_whole),
         cmocka_unit_test (what_is_read_whole_may_wrap_a_value_in_eight_levels_but_no_more),
         cmocka_unit_test (a_name_after_a_malformed_value_is_not_found),
     };
