@@ -15,7 +15,6 @@ put_text (struct ag_str map, const char *key)
     ag_look_text (stdout, ag_pick_text (map, key));
 }
 
-//  One line for each entity of a list: a sign, its id, what it is. A removed one is its id alone.
 //  A relation by what it joins, an object by its data.
 static void
 put_what (struct ag_str entity)
@@ -33,6 +32,7 @@ put_what (struct ag_str entity)
     }
 }
 
+//  One line for each entity of a list: a sign, its id, what it is. A removed one is its id alone.
 static void
 put_entities (const struct ag_look *look, struct ag_str plan, const char *key, const char *sign,
               enum ag_paint paint)
